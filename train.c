@@ -329,10 +329,10 @@ static bool whole_story(Run *run, Settings *settings, Error *error)
 {
     Validation validation = {0};
     bool good = run_read(run, settings, error) && run_prepare(run, error) &&
-                validation_create(&validation, run, error) &&
-                report_begin(run, &validation, error) &&
-                (settings->run.dry_run ? report_estimate(run, &validation, error)
-                                       : train_into_folder(run, &validation, error));
+                validation_create(&validation, run, error);
+    if (good) report_begin(run);
+    good = good && (settings->run.dry_run ? report_estimate(run, &validation, error)
+                                          : train_into_folder(run, &validation, error));
     validation_free(&validation);
     return good;
 }

@@ -9,17 +9,12 @@
 
 static const size_t HUGE_PAGE = (size_t)2 << 20;
 
-size_t block_bytes(size_t size)
-{
-    size_t unit = size >= HUGE_PAGE ? HUGE_PAGE : BLOCK_ALIGNMENT;
-    return size ? (size + unit - 1) / unit * unit : unit;
-}
-
 void *block_allocate(size_t size)
 {
     if (size > SIZE_MAX - HUGE_PAGE) return NULL;
-    size_t bytes = block_bytes(size);
-    void *block = aligned_alloc(size >= HUGE_PAGE ? HUGE_PAGE : BLOCK_ALIGNMENT, bytes);
+    size_t unit = size >= HUGE_PAGE ? HUGE_PAGE : BLOCK_ALIGNMENT;
+    size_t bytes = size ? (size + unit - 1) / unit * unit : unit;
+    void *block = aligned_alloc(unit, bytes);
     if (block && size >= HUGE_PAGE) madvise(block, bytes, MADV_HUGEPAGE);  // may be ignored
     return block;
 }

@@ -11,7 +11,6 @@ enum { BLOCK_ALIGNMENT = 64 };  // bytes: a cache line, and the widest vector
  * block uses huge pages if it can: with pages of 4 kB every row of a wide matrix misses the
  * TLB. */
 void *block_allocate(size_t size);
-size_t block_bytes(size_t size);  // size rounded up to what such a block takes
 
 /* A block of zeros. block_zeros: pages take memory when they are written to. block_resident:
  * they are in memory already, so that no timed update waits for them. */

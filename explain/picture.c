@@ -373,11 +373,3 @@ bool picture_best(PictureBest *best, const PictureInput *input, Error *error)
     drawing_free(&d);
     return good;
 }
-
-double picture_memory(const ModelConfig *model)
-{
-    enum { AROUND = 300 };  // pixels
-    double strip = PAGE_SMALL * model->decoder_layers;
-    return 4.0 * (PAGE_LARGE + AROUND + PAGE_SMALL * model->heads) *
-           (AROUND + (strip > PAGE_LARGE ? strip : PAGE_LARGE));
-}

@@ -54,8 +54,5 @@ typedef struct PictureBest {
 
 bool picture_best(PictureBest *best, const PictureInput *input, Error *error);
 
-/* ./train draws at most PICTURE_WORDS tokens of a sentence. picture_memory: about the largest
- * number of bytes that such a picture of encoder-decoder attention takes, with the default
- * configuration. */
+/* ./train draws at most these tokens of a sentence. */
 enum { PICTURE_WORDS = 40 };
-double picture_memory(const ModelConfig *model);

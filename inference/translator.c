@@ -9,7 +9,6 @@
  * layers, V 8000 took 3.4, 2.8, 2.5 and 2.3 seconds of one core with 32, 64, 128 and 256
  * rows. */
 #include "inference/translator.h"
-#include "base/block.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -247,22 +246,4 @@ bool translator_run(Translations *translations, const Ensemble *ensemble,
     arena_free(&run.plan);
     if (!good) translations_free(translations);
     return good;
-}
-
-bool translator_memory(size_t *bytes, const Ensemble *ensemble, const TranslatorInput *input,
-                       const SearchConfig *config, Workers *workers, Error *error)
-{
-    Translations out;
-    TranslatorRun run = run_of(&out, ensemble, input, config, workers);
-    size_t largest = 0, threads = (size_t)run.threads;
-    if (!plan_create(&run, error)) return false;
-    for (int b = 0; b < run.batches; b++) {
-        size_t batch = beam_bytes(&run.batch[b]);
-        if (batch > largest) largest = batch;
-    }
-    if (threads > (size_t)run.batches) threads = (size_t)run.batches;
-    *bytes = out.block.size + run.plan.size + threads * block_bytes(largest);
-    arena_free(&run.plan);
-    translations_free(&out);
-    return true;
 }

@@ -43,8 +43,4 @@ bool translator_run(Translations *translations, const Ensemble *ensemble,
                     const TranslatorInput *input, const SearchConfig *config, Workers *workers,
                     const volatile sig_atomic_t *stop, Error *error);
 
-/* *bytes (=) the memory of translator_run if every hypothesis reaches its limit. */
-bool translator_memory(size_t *bytes, const Ensemble *ensemble, const TranslatorInput *input,
-                       const SearchConfig *config, Workers *workers, Error *error);
-
 void translations_free(Translations *translations);

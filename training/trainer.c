@@ -17,7 +17,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/block.h"
 #include "base/grow.h"
 #include "base/real.h"
 #include "training/distributed.h"
@@ -192,23 +191,6 @@ bool trainer_evaluate(Trainer *t, const PairIds *pair, int pairs, Loss *loss, Er
     if (!plan(t, 0, pair, pairs, error) || !run_all(t, error)) return false;
     *loss = sum_losses(t);
     return true;
-}
-
-bool trainer_activations(Trainer *t, size_t *bytes, const PairIds *pair, int pairs,
-                         Error *error)
-{
-    MicroBatch batch = {0};
-    int threads = at_most(workers_count(t->workers), t->gradients.end - t->gradients.first);
-    bool good = plan(t, 1, pair, pairs, error);
-    *bytes = 0;
-    for (int k = 0; good && k < t->plan.count; k++) {
-        good = pack(t, &batch, k, error);
-        size_t these = good ? microbatch_bytes(&batch, t->model, t->supervision) : 0;
-        if (these > *bytes) *bytes = these;
-    }
-    microbatch_free(&batch);
-    *bytes = block_bytes(*bytes) * (size_t)at_most(threads, t->plan.count);
-    return good;
 }
 
 /* ---- (2) to (4) ---- */

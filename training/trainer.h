@@ -80,11 +80,6 @@ bool trainer_update(Trainer *trainer, long long update, const PairIds *pair, int
 bool trainer_evaluate(Trainer *trainer, const PairIds *pair, int pairs, Loss *loss,
                       Error *error);
 
-/* *bytes (=) of activations once every thread that can work has had the largest micro-batch of
- * an update of these sentences. */
-bool trainer_activations(Trainer *trainer, size_t *bytes, const PairIds *pair, int pairs,
-                         Error *error);
-
 /* The number of accumulators of a new run: `wanted`, or, if it is 0, one for each processor of
  * this machine, 2 to 8, and at least one for each rank. */
 int trainer_first_accumulators(int wanted);

@@ -13,69 +13,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
-enum {
-    CANVAS = 4000000,  // bytes of the canvas of loss.png, freed after drawing; measured
-    UPDATES = 100,     // of the first epoch that are searched for the largest micro-batch
-    TIMED = 100        // updates at most to time
-};
+enum { TIMED = 100 };            // updates at most to time
 static const double TIMING = 2;  // seconds, after which no further update is timed
-
-typedef struct Memory {
-    double training;    // bytes, resident
-    double validating;  // the most while it validates, translates and draws
-    double before;      // the peak while the corpus was read and the tokenizer learned
-} Memory;
-
-/* ---- memory ---- */
-
-/* A line of /proc/self/status, in bytes; 0 if there is none. */
-static double status(const char *format)
-{
-    FILE *file = fopen("/proc/self/status", "r");
-    char line[256];
-    double kilobytes = 0;
-    while (file && fgets(line, sizeof line, file))
-        if (sscanf(line, format, &kilobytes) == 1) break;
-    if (file) fclose(file);
-    return 1024 * kilobytes;
-}
-
-/* *bytes (=) the activations of the largest micro-batch in the first updates, on all
- * threads. */
-static bool find_activations(size_t *bytes, Run *run, Error *error)
-{
-    uint64_t epoch = (uint64_t)run->progress.epoch;
-    size_t updates = batches_updates(&run->batches, epoch);
-    *bytes = 0;
-    for (size_t u = 0; u < updates && u < UPDATES; u++) {
-        int pairs;
-        size_t these;
-        if (!batches_update(&run->batches, &pairs, epoch, u, error) ||
-            !trainer_activations(run->trainer, &these, run->batches.pair, pairs, error))
-            return false;
-        if (these > *bytes) *bytes = these;
-    }
-    return true;
-}
-
-/* Asks the system for the memory in use, and adds the activations of the largest micro-batch
- * among the first updates, on every thread. */
-static bool estimate_memory(Memory *m, Run *run, Validation *validation, Error *error)
-{
-    size_t active, translating;
-    double now = status("VmRSS: %lf");
-    if (!find_activations(&active, run, error) ||
-        !validation_memory(validation, &translating, error))
-        return false;
-    m->before = status("VmHWM: %lf");
-    double lasting = now + (double)active, more = (double)translating;
-    if (translating) more = fmax(more, picture_memory(&run->model.config));
-    m->training = lasting + CANVAS;
-    m->validating = lasting + fmax(more, CANVAS);
-    return true;
-}
 
 /* ---- the lines ---- */
 
@@ -164,15 +106,9 @@ static void print_fine_tuning(const Run *run)
                         : "");
 }
 
-static void print_memory(const Run *run, const Memory *memory)
+static void print_disk(const Run *run)
 {
     double block = (double)(run->model.params.size * sizeof(real));
-    char before[80] = "";
-    if (memory->before > memory->validating)
-        snprintf(before, sizeof before, "; learning the tokenizer took %.0f MB",
-                 memory->before / 1e6);
-    console_say("memory        %.0f MB, at most %.0f MB while it validates%s",
-                memory->training / 1e6, memory->validating / 1e6, before);
     console_say("disk          %.1f MB to resume from, %.1f MB to translate with",
                 (run->trainer->optimizer.ema ? 4 : 3) * block / 1e6, block / 1e6);
 }
@@ -224,10 +160,8 @@ static void print_warnings(Run *run)
                               : "--d-model, --ffn");
 }
 
-bool report_begin(Run *run, Validation *validation, Error *error)
+void report_begin(Run *run)
 {
-    Memory memory;
-    if (!estimate_memory(&memory, run, validation, error)) return false;
     char ranks[32] = "";
     if (distributed_ranks() > 1)
         snprintf(ranks, sizeof ranks, "%d ranks of ", distributed_ranks());
@@ -240,7 +174,7 @@ bool report_begin(Run *run, Validation *validation, Error *error)
     print_vocabulary(run);
     print_model(run);
     print_fine_tuning(run);
-    print_memory(run, &memory);
+    print_disk(run);
     if (run->settings->training.ema > 0)
         console_say("validated     the moving average of the weights, decay %g",
                     run->settings->training.ema);
@@ -251,10 +185,9 @@ bool report_begin(Run *run, Validation *validation, Error *error)
     print_warnings(run);
     console_say("run           %s%d threads, into %s", ranks, workers_count(run->workers),
                 run->settings->run.output);
-    return true;
 }
 
-/* ---- the time of --dry-run ---- */
+/* ---- the time and memory of --dry-run ---- */
 
 /* *each (=) the seconds of an update, a mean. The first one allocates memory; it does not count
  * unless it alone takes longer than TIMING. */
@@ -308,6 +241,10 @@ bool report_estimate(Run *run, Validation *validation, Error *error)
                 duration_text(time, updates * (each + validating)),
                 number_text(number, updates),
                 last ? "" : "; --max-updates and --max-epochs limit a run");
+    struct rusage usage;
+    getrusage(RUSAGE_SELF, &usage);
+    console_say("memory        %.0f MB at most, from its start to here",
+                (double)usage.ru_maxrss * 1024 / 1e6);
     return true;
 }
 

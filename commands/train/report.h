@@ -3,12 +3,12 @@
 
 #include "commands/train/validation.h"
 
-/* What the run consists of: corpus, vocabulary, model, memory, threads, and warnings. Call it
- * after run_prepare and validation_create. */
-bool report_begin(Run *run, Validation *validation, Error *error);
+/* What the run consists of: corpus, vocabulary, model, threads, and warnings. Call it after
+ * run_prepare and validation_create. */
+void report_begin(Run *run);
 
-/* How long the run will take, from a few updates and a validation with the weights in memory, which
- * they change. Collective. */
+/* How long the run will take and how much memory, from a few updates and a validation with the
+ * weights in memory, which they change. Collective. */
 bool report_estimate(Run *run, Validation *validation, Error *error);
 
 /* The work done since the last line of metrics. */

@@ -1,6 +1,5 @@
 /* validation.c -- loss and translations of held-out pairs; see validation.h. */
 #include "commands/train/validation.h"
-#include "base/block.h"
 
 #include "scores/bleu.h"
 #include "scores/chrf.h"
@@ -104,22 +103,13 @@ static bool score_translations(Validation *v, Error *error)
     return true;
 }
 
-/* For the pairs to translate; ensemble and input (=). */
-static bool prepare_search(Validation *v, Ensemble *ensemble, TranslatorInput *input,
-                           Error *error)
-{
-    Packed target;
-    *ensemble = ensemble_of(&v->run->model);
-    *input = (TranslatorInput){0};
-    return batches_packed(&v->batches, &input->source, &target, 0, (size_t)v->translations,
-                          error);
-}
-
 static bool translate(Validation *v, const volatile sig_atomic_t *stop, Error *error)
 {
-    Ensemble alone;
-    TranslatorInput input;
-    if (!prepare_search(v, &alone, &input, error) ||
+    Ensemble alone = ensemble_of(&v->run->model);
+    TranslatorInput input = {0};
+    Packed target;
+    if (!batches_packed(&v->batches, &input.source, &target, 0, (size_t)v->translations,
+                        error) ||
         !translator_run(&v->ids, &alone, &input, &v->search, v->run->workers, stop, error) ||
         v->ids.stopped)
         return false;
@@ -139,14 +129,4 @@ bool validation_run(Validation *v, const volatile sig_atomic_t *stop, Error *err
 {
     free_results(v);
     return find_loss(v, error) && (v->translations == 0 || translate(v, stop, error));
-}
-
-bool validation_memory(Validation *v, size_t *bytes, Error *error)
-{
-    Ensemble alone;
-    TranslatorInput input;
-    *bytes = 0;
-    return v->translations == 0 ||
-           (prepare_search(v, &alone, &input, error) &&
-            translator_memory(bytes, &alone, &input, &v->search, v->run->workers, error));
 }

@@ -30,6 +30,3 @@ void validation_free(Validation *validation);
 /* Computes the results with the current weights of run->model. False with ids.stopped if *stop was
  * set during the translation; false with an error if the loss is not finite. */
 bool validation_run(Validation *validation, const volatile sig_atomic_t *stop, Error *error);
-
-/* *bytes (=) the largest amount of memory that the translation can take. */
-bool validation_memory(Validation *validation, size_t *bytes, Error *error);
