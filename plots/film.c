@@ -137,43 +137,41 @@ static void draw_maps(Canvas *canvas, const FilmPlan *plan, const HeatMap *mean,
     }
 }
 
-static bool add_frame(Apng *apng, const FilmPlan *plan, const Film *film, int f, float *weight,
-                      int ms, Error *error)
+typedef struct FilmDrawing {
+    const Film *film;
+    FilmPlan plan;
+    float *weight;  // [1+heads,rows,columns] scratch
+} FilmDrawing;
+
+/* The last frame comes first. */
+static bool draw_frame(Canvas **page, int *milliseconds, void *context, int f, Error *error)
 {
-    const FilmFrame *frame = &film->frame[f];
-    const HeatMap mean = mean_map(film, frame, weight);
-    bool last = f == film->count - 1;
+    const FilmDrawing *drawing = context;
+    const FilmPlan *plan = &drawing->plan;
+    const Film *film = drawing->film;
+    const FilmFrame *frame = &film->frame[f ? f - 1 : film->count - 1];
+    const HeatMap mean = mean_map(film, frame, drawing->weight);
     Chart chart = plan->chart;
-    Canvas *page;
-    bool good = canvas_new(&page, error) &&
-                canvas_reserve(page, plan->width, plan->height, error) &&
-                draw_head(page, plan, film, frame, error);
-    if (good) {
-        find_weights(weight, film, frame, last);
-        draw_maps(page, plan, &mean, last);
-        chart.until = (double)frame->update;
-        good = chart_draw(page, &chart, film->loss, 2, error) && canvas_check(page, error) &&
-               apng_add(apng, page, ms, error);
-    }
-    canvas_free(page);
-    return good;
+    *milliseconds = f == 0 ? LAST_MS : f == 1 ? FIRST_MS : EACH_MS;
+    if (!canvas_new(page, error) || !canvas_reserve(*page, plan->width, plan->height, error) ||
+        !draw_head(*page, plan, film, frame, error))
+        return false;
+    find_weights(drawing->weight, film, frame, f == 0);
+    draw_maps(*page, plan, &mean, f == 0);
+    chart.until = (double)frame->update;
+    return chart_draw(*page, &chart, film->loss, 2, error);
 }
 
 bool film_save(const char *path, const Film *film, const PngText *texts, int count,
                Error *error)
 {
-    FilmPlan plan;
-    int last = film->count - 1;
-    if (!make_plan(&plan, film, error)) return false;
-    float *weight =
-        malloc((size_t)(film->heads + 1) * FILM_WORDS * FILM_WORDS * sizeof *weight);
-    Apng *apng = apng_begin(path, plan.width, plan.height, film->count, texts, count, error);
-    bool good = apng && (weight || error_memory(error, "to draw the film")) &&
-                add_frame(apng, &plan, film, last, weight, LAST_MS, error);
-    for (int f = 0; f < last && good; f++)
-        good = add_frame(apng, &plan, film, f, weight, f == 0 ? FIRST_MS : EACH_MS, error);
-    free(weight);
-    if (good) return apng_end(apng, error);
-    apng_abandon(apng);
-    return false;
+    size_t weights = (size_t)(film->heads + 1) * FILM_WORDS * FILM_WORDS;
+    FilmDrawing drawing = {.film = film, .weight = malloc(weights * sizeof(float))};
+    FilmPlan *plan = &drawing.plan;
+    bool good = (drawing.weight || error_memory(error, "to draw the film")) &&
+                make_plan(plan, film, error) &&
+                apng_save(path, plan->width, plan->height, film->count, draw_frame, &drawing,
+                          texts, count, error);
+    free(drawing.weight);
+    return good;
 }

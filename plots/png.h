@@ -20,22 +20,19 @@ bool png_save_canvas(const char *path, const Canvas *canvas, const PngText *text
  *   signature  IHDR  …  tEXt…  acTL  fcTL IDAT  (fcTL fdAT)…  IEND
  *
  *   acTL    number of frames [4], number of plays [4] (0: endless)
- *   fcTL    sequence [4], width, height, x, y [4 each], delay [2] over [2] seconds,
+ *   fcTL    sequence [4], width, height, x = y = 0 [4 each], delay [2] over [2] seconds,
  *           dispose [1] = 0 leave, blend [1] = 1 over
  *   fdAT    sequence [4], then the same data as an IDAT: filtered rows, compressed by zlib
  *
- * Each frame after the first is the smallest rectangle that differs from the frame before.
- * Pixels in it that do not differ are transparent, which compresses to almost nothing. 8-bit
- * RGBA, rows without a filter.
+ * In each frame after the first, pixels that do not differ from the frame before are transparent,
+ * which compresses to almost nothing. 8-bit RGBA, rows without a filter.
  *
  * PNG 3rd edition (W3C 2025), §11.3.6. libpng does not write these chunks. */
 
-typedef struct Apng Apng;
+/* *frame (=) frame f, for canvas_free, even if this fails. *milliseconds (=) how long it is
+ * shown. */
+typedef bool ApngFrame(Canvas **frame, int *milliseconds, void *context, int f, Error *error);
 
-/* Begins a file that plays endlessly. Add exactly `frames` canvases of this size with apng_add;
- * apng_end then replaces `path` as a whole. NULL on error. */
-Apng *apng_begin(const char *path, int width, int height, int frames, const PngText *texts,
-                 int count, Error *error);
-bool apng_add(Apng *apng, const Canvas *frame, int milliseconds, Error *error);
-bool apng_end(Apng *apng, Error *error);  // frees it, on failure too
-void apng_abandon(Apng *apng);            // frees it; the old file stays. May be NULL
+/* Saves `frames` canvases of this size, which play endlessly. */
+bool apng_save(const char *path, int width, int height, int frames, ApngFrame *draw,
+               void *context, const PngText *texts, int count, Error *error);
