@@ -3,9 +3,7 @@
  *
  * The pixels are cairo's RGB24: one native 32-bit word each, 0xXXRRGGBB. Pango chooses a font
  * for every script, joins Arabic letters, stacks combining marks, orders right-to-left words,
- * and draws a box with the code point of a character that no font has.
- *
- * Most texts are measured and then drawn, so the last shaped line is kept. */
+ * and draws a box with the code point of a character that no font has. */
 #include "plots/canvas.h"
 #include "base/file.h"
 #include "base/textstream.h"
@@ -30,21 +28,13 @@ const Palette palette = {
 };
 // clang-format on
 
-typedef struct ShapedLine {
-    char *text;  // as given; NULL: there is none
-    TextStyle style;
-    PangoLayout *layout;
-    double x, width, height, baseline;  // of the layout's logical box
-} ShapedLine;
-
 struct CanvasState {
     TextStream document;       // SVG or PDF, as far as it is written
     cairo_surface_t *surface;  // NULL until canvas_reserve
     cairo_t *cairo;
     PangoFontMap *fonts;
     PangoContext *pango;
-    bool failed;      // memory ran out while a line of text was laid out
-    ShapedLine line;  // the last one
+    bool failed;  // memory ran out while a text was laid out
 };
 
 /* ---- the page ---- */
@@ -132,17 +122,9 @@ bool canvas_reserve(Canvas *canvas, int width, int height, Error *error)
     return true;
 }
 
-static void line_free(ShapedLine *line)
-{
-    if (line->layout) g_object_unref(line->layout);
-    free(line->text);
-    *line = (ShapedLine){0};
-}
-
 void canvas_free(Canvas *canvas)
 {
     if (!canvas) return;
-    line_free(&canvas->state->line);
     cairo_destroy(canvas->state->cairo);
     cairo_surface_destroy(canvas->state->surface);
     free(textstream_close(&canvas->state->document));
@@ -256,14 +238,6 @@ TextStyle canvas_style(double size, bool bold, double max_width)
                        .max_width = max_width};
 }
 
-static bool line_is(const ShapedLine *line, const char *text, const TextStyle *style)
-{
-    const TextStyle *own = &line->style;
-    return line->text && own->size == style->size && own->bold == style->bold &&
-           own->max_width == style->max_width && own->wrap == style->wrap &&
-           strcmp(line->text, text) == 0;
-}
-
 /* Appends text and a space to list [size], unless it is there or does not fit. */
 static void append_once(char *list, size_t size, const char *text)
 {
@@ -300,86 +274,82 @@ static void report_missing(MissingGlyphs *missing, PangoLayout *layout)
     pango_layout_iter_free(at);
 }
 
-static void line_shape(ShapedLine *line, PangoContext *pango, const char *clean)
+/* The layout of a text, for g_object_unref, and its logical box; NULL if the text is empty or
+ * memory is short. */
+static PangoLayout *shape(PangoRectangle *box, Canvas *canvas, const char *text,
+                          const TextStyle *style)
 {
-    const TextStyle *style = &line->style;
+    *box = (PangoRectangle){0};
+    if (!*text) return NULL;
+    char *clean = utf8_clean(text, LONGEST_LINE, false);
+    canvas->state->failed |= !clean;
+    if (!clean) return NULL;
     PangoFontDescription *font = pango_font_description_new();
     pango_font_description_set_family_static(font, "Noto Sans, DejaVu Sans, Sans");
     pango_font_description_set_absolute_size(font, style->size * PANGO_SCALE);
     if (style->bold) pango_font_description_set_weight(font, PANGO_WEIGHT_BOLD);
-    line->layout = pango_layout_new(pango);
-    pango_layout_set_font_description(line->layout, font);
+    PangoLayout *layout = pango_layout_new(canvas->state->pango);
+    pango_layout_set_font_description(layout, font);
     pango_font_description_free(font);
-    pango_layout_set_single_paragraph_mode(line->layout, TRUE);
-    pango_layout_set_text(line->layout, clean, -1);
-
-    PangoRectangle box;
-    pango_layout_get_extents(line->layout, NULL, &box);
-    if (style->max_width > 0 && box.width > style->max_width * PANGO_SCALE) {
-        pango_layout_set_width(line->layout, (int)(style->max_width * PANGO_SCALE));
-        if (style->wrap) pango_layout_set_wrap(line->layout, PANGO_WRAP_WORD_CHAR);
-        else pango_layout_set_ellipsize(line->layout, PANGO_ELLIPSIZE_END);
-        pango_layout_get_extents(line->layout, NULL, &box);
+    pango_layout_set_single_paragraph_mode(layout, TRUE);
+    pango_layout_set_text(layout, clean, -1);
+    free(clean);
+    pango_layout_get_extents(layout, NULL, box);
+    if (style->max_width > 0 && box->width > style->max_width * PANGO_SCALE) {
+        pango_layout_set_width(layout, (int)(style->max_width * PANGO_SCALE));
+        if (style->wrap) pango_layout_set_wrap(layout, PANGO_WRAP_WORD_CHAR);
+        else pango_layout_set_ellipsize(layout, PANGO_ELLIPSIZE_END);
+        pango_layout_get_extents(layout, NULL, box);
     }
-    line->x = (double)box.x / PANGO_SCALE;
-    line->width = (double)box.width / PANGO_SCALE;
-    line->height = (double)box.height / PANGO_SCALE;
-    line->baseline = (double)pango_layout_get_baseline(line->layout) / PANGO_SCALE;
+    if (canvas->missing && pango_layout_get_unknown_glyphs_count(layout) > 0)
+        report_missing(canvas->missing, layout);
+    return layout;
 }
 
-/* The shaped line, the last one or a new one; NULL if memory is short. */
-static const ShapedLine *line_find(Canvas *canvas, const char *text, const TextStyle *style)
+static double pixels(int units)
 {
-    ShapedLine *line = &canvas->state->line;
-    if (line_is(line, text, style)) return line;
-    line_free(line);
-    char *clean = utf8_clean(text, LONGEST_LINE, false);
-    line->text = strdup(text);
-    if (clean && line->text) {
-        line->style = *style;
-        line_shape(line, canvas->state->pango, clean);
-        if (canvas->missing && pango_layout_get_unknown_glyphs_count(line->layout) > 0)
-            report_missing(canvas->missing, line->layout);
-    } else {
-        line_free(line);
-        canvas->state->failed = true;
-    }
-    free(clean);
-    return line->text ? line : NULL;
+    return (double)units / PANGO_SCALE;
 }
 
 double canvas_measure(Canvas *canvas, const char *text, const TextStyle *style)
 {
-    const ShapedLine *line = text[0] ? line_find(canvas, text, style) : NULL;
-    return line ? line->width : 0;
+    PangoRectangle box;
+    g_clear_object(&(PangoLayout *){shape(&box, canvas, text, style)});
+    return pixels(box.width);
 }
 
-double canvas_text(Canvas *canvas, const char *text, double x, double y, const TextStyle *style)
+static void show_text(cairo_t *cairo, PangoLayout *layout, const PangoRectangle *box, double x,
+                      double y, const TextStyle *style)
 {
-    const ShapedLine *line = text[0] ? line_find(canvas, text, style) : NULL;
-    if (!line || !canvas->state->cairo) return line ? line->height : 0;
-    double left = -line->x, top = 0;
-    if (style->across != ALIGN_START)
-        left -= line->width * (style->across == ALIGN_END ? 1 : 0.5);
-    if (style->down == ALIGN_CENTRE) top = 0.36 * style->size - line->baseline;  // half a digit
-    if (style->down == ALIGN_END) top = -line->height;
-
-    cairo_t *cairo = canvas->state->cairo;
-    set_color(canvas, style->color);
+    double left = -pixels(box->x), top = 0, width = pixels(box->width),
+           baseline = pixels(pango_layout_get_baseline(layout));
+    if (style->across != ALIGN_START) left -= width * (style->across == ALIGN_END ? 1 : 0.5);
+    if (style->middle) top = 0.36 * style->size - baseline;  // half a digit
     cairo_save(cairo);
     if (style->angle == 0) {  // upright letters are sharp when their baseline is on a pixel
         left = round(x + left);
-        top = round(y + top + line->baseline) - line->baseline;
+        top = round(y + top + baseline) - baseline;
     } else {
         cairo_translate(cairo, x, y);
         cairo_rotate(cairo, -style->angle * G_PI / 180);
     }
     cairo_move_to(cairo, left, top);
-    pango_cairo_show_layout(cairo, line->layout);
+    pango_cairo_show_layout(cairo, layout);
     if (style->underlined) {
-        cairo_rectangle(cairo, left + line->x, top + line->baseline + 2, line->width, 1);
+        cairo_rectangle(cairo, left + pixels(box->x), top + baseline + 2, width, 1);
         cairo_fill(cairo);
     }
     cairo_restore(cairo);
-    return line->height;
+}
+
+double canvas_text(Canvas *canvas, const char *text, double x, double y, const TextStyle *style)
+{
+    PangoRectangle box;
+    PangoLayout *layout = shape(&box, canvas, text, style);
+    if (layout && canvas->state->cairo) {
+        set_color(canvas, style->color);
+        show_text(canvas->state->cairo, layout, &box, x, y, style);
+    }
+    g_clear_object(&layout);
+    return pixels(box.height);
 }

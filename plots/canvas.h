@@ -37,9 +37,9 @@ typedef struct TextStyle {
     double size;  // of the em, in pixels
     bool bold, underlined;
     Color color;
-    Align across;  // the point at x: the line's left end, middle or right end
-    Align down;    // the point at y: the line's top, the middle of a digit, the line's bottom
-    double angle;  // degrees, counterclockwise about (x,y)
+    Align across;      // the point at x: the line's left end, middle or right end
+    bool middle;       // the point at y: the middle of a digit, else the line's top
+    double angle;      // degrees, counterclockwise about (x,y)
     double max_width;  // longer text ends in an ellipsis; 0: any width
     bool wrap;         // longer text goes on in further lines instead
 } TextStyle;

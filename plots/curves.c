@@ -90,13 +90,13 @@ static void paint_axes(Canvas *canvas, const Chart *chart, const CurvePanel *pan
     Color rule = palette.rule;
     TextStyle style = canvas_style(12, false, 0);
     double bottom = chart->y + chart->height;
-    style.across = ALIGN_END, style.down = ALIGN_CENTRE;
+    style.across = ALIGN_END, style.middle = true;
     for (int i = 0; i < chart->up.ticks; i++) {
         double y = round(place_y(chart, chart->up.tick[i]));
         canvas_rectangle(canvas, chart->x, y, chart->width, 1, rule);
         canvas_text(canvas, chart->up.label[i], chart->x - TICK_GAP, y, &style);
     }
-    style.across = ALIGN_CENTRE, style.down = ALIGN_START;
+    style.across = ALIGN_CENTRE, style.middle = false;
     for (int i = 0; i < chart->across.ticks; i++) {
         double x = round(place_x(chart, chart->across.tick[i]));
         canvas_rectangle(canvas, x, bottom, 1, 5, rule);
@@ -119,7 +119,7 @@ static void paint_head(Canvas *canvas, const Chart *chart, const CurvePanel *pan
     double x = chart->x + chart->width, y = chart->y - 16;
     TextStyle style = canvas_style(13, false, 0);
     style.across = ALIGN_END;
-    style.down = ALIGN_CENTRE;
+    style.middle = true;
     style.max_width = 200;
     for (int s = panel->count - 1; s >= 0; s--) {
         const Series *series = &panel->series[s];
@@ -132,7 +132,7 @@ static void paint_head(Canvas *canvas, const Chart *chart, const CurvePanel *pan
     }
     if (!panel->title) return;
     style = canvas_style(14, true, 0);
-    style.down = ALIGN_CENTRE;
+    style.middle = true;
     style.max_width = fmax(x - chart->x, 40);
     canvas_text(canvas, panel->title, chart->x, y, &style);
 }

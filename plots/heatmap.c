@@ -25,7 +25,7 @@ static TextStyle label_style(const HeatMapPlan *plan, bool special)
     return (TextStyle){.size = plan->label_size,
                        .color = special ? palette.muted : palette.ink,
                        .across = ALIGN_END,
-                       .down = ALIGN_CENTRE,
+                       .middle = true,
                        .max_width = plan->label_width};
 }
 
@@ -117,7 +117,7 @@ static void paint_row_number(Canvas *canvas, double x, double y, float value)
     TextStyle style = canvas_style(NOTE_SIZE, value < 0.5f, 0);
     if (isnan(value)) return;
     style.across = ALIGN_END;
-    style.down = ALIGN_CENTRE;
+    style.middle = true;
     snprintf(text, sizeof text, "%.2f", (double)value);
     canvas_text(canvas, text, x, y, &style);
 }
@@ -163,8 +163,7 @@ static void paint_number(Canvas *canvas, double x, double y, const HeatMapPlan *
     TextStyle style = {.size = plan->number_size,
                        .color = colormap_contrast(background),
                        .across = ALIGN_CENTRE,
-                       .down = ALIGN_CENTRE};
-    if (canvas_measure(canvas, text, &style) > plan->cell - 3) return;  // "-12.50"
+                       .middle = true};
     canvas_text(canvas, text, x, y, &style);
 }
 
