@@ -7,7 +7,6 @@
 #include <assert.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 enum { MARGIN = 36, BAR = 180, BAR_GAP = 40, BAR_LABEL = 18, LEAST_WIDTH = 560 };
 enum { TEXT_GAP = 5, HEAD_GAP = 26, SECTION_HEAD_GAP = 16 };
@@ -19,91 +18,43 @@ enum { SMALL = 132, SMALL_CELL_MIN = 1, SMALL_CELL_MAX = 30 };
 
 /* ---- layout ---- */
 
-/* The most rows or columns of any map. */
-static int most_words(const AttentionPage *page)
+/* The cells that suit the number of words: 6 words get cells of 72 and 22 to 30 pixels, 30 words
+ * of 22 and 4 to 6, 60 words of 13 and 2 to 3. A page without small maps has larger ones; the
+ * fewer small maps, the larger they are. */
+static void ideal_cells(int *large, int *small, const AttentionPage *page)
 {
-    int words = 1;
+    int words = 1, most = SINGLE_CELL_MAX, side = PAGE_SMALL;
     for (int s = 0; s < page->count; s++) {
         const HeatMapSection *section = &page->sections[s];
-        for (int i = 0; i < section->layers * section->heads; i++)
-            words = larger(words, larger(section->maps[i].rows, section->maps[i].columns));
-        if (section->large)
-            words = larger(words, larger(section->large->rows, section->large->columns));
+        const HeatMap *map = section->large ? section->large : section->maps;
+        words = larger(words, larger(map->rows, map->columns));
+        if (!section->layers) continue;
+        most = LARGE_CELL_MAX;
+        side = clamp(PAGE_LARGE / section->layers, 0, side);
+        side = clamp(5 * PAGE_SMALL / section->heads, 0, side);
     }
-    return words;
+    *large = clamp(PAGE_LARGE / words, LARGE_CELL_MIN, most);
+    *small = clamp(larger(side, SMALL) / words, SMALL_CELL_MIN, SMALL_CELL_MAX);
 }
 
-/* 6 words get cells of 72 and 22 to 30 pixels, 30 words of 22 and 4 to 6, 60 words of 13 and 2
- * to 3. A page without small maps has larger ones. */
-static int ideal_large(const AttentionPage *page, int words)
+/* Places the small maps with their corner at (x,y). What overhangs the cells of one, the widest
+ * slanted label or note, may use the empty corner above the next one's row labels. */
+static void place_grid(Canvas *canvas, SectionPlan *out, const HeatMapSection *section,
+                       int cell, int x, int y)
 {
-    int most = SINGLE_CELL_MAX;
-    for (int s = 0; s < page->count; s++)
-        if (page->sections[s].layers > 0) most = LARGE_CELL_MAX;
-    return clamp(PAGE_LARGE / words, LARGE_CELL_MIN, most);
-}
-
-/* The fewer small maps, the larger they are. */
-static int ideal_small(const AttentionPage *page, int words)
-{
-    int side = PAGE_SMALL;
-    for (int s = 0; s < page->count; s++) {
-        const HeatMapSection *section = &page->sections[s];
-        if (section->layers > 0) side = clamp(PAGE_LARGE / section->layers, 0, side);
-        if (section->heads > 0) side = clamp(5 * PAGE_SMALL / section->heads, 0, side);
-    }
-    return clamp(larger(side, SMALL) / words, SMALL_CELL_MIN, SMALL_CELL_MAX);
-}
-
-/* Plans each map of a grid alone, then gives those of one column the same left and those of one
- * row the same top, so that their cells line up. */
-static void plan_grid(Canvas *canvas, HeatMapPlan *maps, const HeatMapSection *section,
-                      int cell)
-{
-    int layers = section->layers, heads = section->heads;
-    for (int i = 0; i < layers * heads; i++)
-        maps[i] = heatmap_plan(canvas, &section->maps[i], cell);
-    for (int i = 0; i < layers * heads; i++) {
-        int left = 0, top = 0;
-        for (int layer = 0; layer < layers; layer++)
-            left = larger(left, maps[layer * heads + i % heads].left);
-        for (int head = 0; head < heads; head++)
-            top = larger(top, maps[i / heads * heads + head].top);
-        maps[i].width += left - maps[i].left;
-        maps[i].height += top - maps[i].top;
-        maps[i].left = left;
-        maps[i].top = top;
-    }
-}
-
-/* Places a planned grid with its corner at (x,y). Returns its bottom; *right (=) its right
- * edge. A map's overhang may use the empty corner above the next map's row labels. */
-static int place_grid(HeatMapPlan *maps, const HeatMapSection *section, int x, int y,
-                      int *right)
-{
-    int layers = section->layers, heads = section->heads;
-    *right = x;
-    for (int head = 0; head < heads; head++) {
-        int next = 0;
-        for (int layer = 0; layer < layers; layer++) {
-            HeatMapPlan *map = &maps[layer * heads + head];
-            map->x = x;
-            int cells = x + map->width - map->overhang,
-                corner = head + 1 < heads ? map[1].left : 0;
-            next = larger(next, cells + larger(COLUMN_GAP, map->overhang + 14 - corner));
-            *right = larger(*right, x + map->width);
-        }
-        x = next;
-    }
-    for (int layer = 0; layer < layers; layer++) {
-        int height = 0;
-        for (int head = 0; head < heads; head++) {
-            maps[layer * heads + head].y = y;
-            height = larger(height, maps[layer * heads + head].height);
-        }
-        y += height + (layer + 1 < layers ? ROW_GAP : 0);
-    }
-    return y;
+    HeatMapPlan *small = &out->small;
+    *small = heatmap_plan(canvas, section->maps, cell);
+    int cells = small->width - small->overhang;
+    for (int i = 1; i < section->layers * section->heads; i++)
+        small->overhang =
+            larger(small->overhang, heatmap_plan(canvas, &section->maps[i], cell).overhang);
+    small->width = cells + small->overhang;
+    small->x = x;
+    small->y = y;
+    out->across = cells + larger(COLUMN_GAP, small->overhang + 14 - small->left);
+    out->down = small->height + ROW_GAP;
+    out->right = larger(out->right, x + (section->heads - 1) * out->across + small->width);
+    out->bottom = larger(out->bottom, y + section->layers * out->down - ROW_GAP);
 }
 
 /* ---- texts ---- */
@@ -131,11 +82,8 @@ static int put_section_head(Canvas *canvas, const PagePlan *plan, const SectionP
 static void subtitle_text(char text[400], const AttentionPage *page, const PagePlan *plan)
 {
     int step = 1;
-    for (int s = 0; s < plan->count; s++) {
-        const HeatMapPlan *large = &plan->section[s].large;
-        if (page->sections[s].large)
-            step = larger(step, larger(large->row_step, large->column_step));
-    }
+    for (int s = 0; s < page->count; s++)
+        if (page->sections[s].large) step = larger(step, plan->section[s].large.label_step);
     int length = snprintf(text, 400, "%.300s", page->subtitle ? page->subtitle : "");
     if (step > 1)
         snprintf(text + length, (size_t)(400 - length),
@@ -158,8 +106,8 @@ static int put_page_head(Canvas *canvas, const AttentionPage *page, const PagePl
 static void place_section(Canvas *canvas, PagePlan *plan, SectionPlan *out,
                           const HeatMapSection *section, int y)
 {
-    int x = MARGIN, grid_right, bottom;
-    out->y = y;
+    int x = MARGIN;
+    *out = (SectionPlan){.y = y};
     out->bottom = y = put_section_head(canvas, plan, out, section) + SECTION_HEAD_GAP;
     if (section->large) {
         out->large = heatmap_plan(canvas, section->large, plan->large_cell);
@@ -169,25 +117,20 @@ static void place_section(Canvas *canvas, PagePlan *plan, SectionPlan *out,
         out->bottom = y + out->large.height;
         x = out->right + LARGE_GAP;
     }
-    plan_grid(canvas, out->maps, section, plan->small_cell);
-    bottom = place_grid(out->maps, section, x, y, &grid_right);
-    if (section->layers > 0) out->right = larger(out->right, grid_right);
-    out->bottom = larger(out->bottom, bottom);
+    if (section->layers) place_grid(canvas, out, section, plan->small_cell, x, y);
 }
 
-/* Lays the page out with large maps of this cell; false if it is too large for a picture. The
- * first pass finds the width, at which the texts wrap in the second. */
-static bool place_page(Canvas *canvas, const AttentionPage *page, PagePlan *plan, int words,
-                       int cell)
+/* Lays the page out with cells of these sizes; false if it is too large for a picture. The first
+ * pass finds the width, at which the texts wrap in the second. */
+static bool place_page(Canvas *canvas, const AttentionPage *page, PagePlan *plan, int large,
+                       int small)
 {
-    plan->width = 2 * MARGIN + LEAST_WIDTH;
-    plan->large_cell = cell;
-    plan->small_cell = larger(1, ideal_small(page, words) * cell / ideal_large(page, words));
+    *plan =
+        (PagePlan){.width = 2 * MARGIN + LEAST_WIDTH, .large_cell = large, .small_cell = small};
     for (int pass = 0; pass < 2; pass++) {
         int y = put_page_head(canvas, page, plan) + HEAD_GAP, right = 0;
         for (int s = 0; s < page->count; s++) {
             SectionPlan *at = &plan->section[s];
-            at->right = 0;
             place_section(canvas, plan, at, &page->sections[s], y);
             right = larger(right, at->right);
             y = at->bottom + (s + 1 < page->count ? SECTION_GAP : 0);
@@ -199,40 +142,17 @@ static bool place_page(Canvas *canvas, const AttentionPage *page, PagePlan *plan
     return true;
 }
 
-/* With the largest cell that fits. */
+/* With the largest cells that fit. */
 static bool fit_page(Canvas *canvas, const AttentionPage *page, PagePlan *plan, Error *error)
 {
-    int words = most_words(page);
-    for (int cell = ideal_large(page, words); cell > 0; cell--)
-        if (place_page(canvas, page, plan, words, cell)) return true;
+    int large, small;
+    ideal_cells(&large, &small, page);
+    for (int cell = large; cell > 0; cell--)
+        if (place_page(canvas, page, plan, cell, larger(1, small * cell / large))) return true;
     return error_set(error,
                      "so many attention maps do not fit into a picture of %d x %d pixels: "
                      "choose fewer layers or heads, or a shorter sentence",
                      CANVAS_MAX_SIDE, CANVAS_MAX_SIDE);
-}
-
-/* plan (=) the places of all; attentionpage_plan_free in any case. */
-static bool make_plan(PagePlan *plan, Canvas *canvas, const AttentionPage *page, Error *error)
-{
-    assert(page->count > 0);
-    *plan = (PagePlan){.count = page->count};
-    plan->section = calloc((size_t)page->count, sizeof *plan->section);
-    if (!plan->section) return error_memory(error, "for a picture");
-    for (int s = 0; s < page->count; s++) {
-        const HeatMapSection *section = &page->sections[s];
-        assert(section->large || section->layers * section->heads > 0);
-        plan->section[s].maps =
-            calloc((size_t)(section->layers * section->heads) + 1, sizeof(HeatMapPlan));
-        if (!plan->section[s].maps) return error_memory(error, "for a picture");
-    }
-    return fit_page(canvas, page, plan, error);
-}
-
-void attentionpage_plan_free(PagePlan *plan)
-{
-    for (int s = 0; plan->section && s < plan->count; s++) free(plan->section[s].maps);
-    free(plan->section);
-    *plan = (PagePlan){0};
 }
 
 /* ---- paint ---- */
@@ -243,8 +163,12 @@ static void paint_section(Canvas *canvas, const PagePlan *plan, const SectionPla
     put_section_head(canvas, plan, at, section);
     if (section->large)
         heatmap_paint(canvas, &at->large, section->large, colors, section->causal);
-    for (int i = 0; i < section->layers * section->heads; i++)
-        heatmap_paint(canvas, &at->maps[i], &section->maps[i], colors, section->causal);
+    for (int i = 0; i < section->layers * section->heads; i++) {
+        HeatMapPlan small = at->small;
+        small.x += i % section->heads * at->across;
+        small.y += i / section->heads * at->down;
+        heatmap_paint(canvas, &small, &section->maps[i], colors, section->causal);
+    }
 }
 
 static void paint_page(Canvas *canvas, const AttentionPage *page, const PagePlan *plan)
@@ -263,15 +187,15 @@ static void paint_page(Canvas *canvas, const AttentionPage *page, const PagePlan
 bool attentionpage_draw(Canvas **canvas, const AttentionPage *page, PagePlan *plan,
                         Error *error)
 {
-    PagePlan own = {0};
-    if (plan) *plan = own;
+    PagePlan own;
+    assert(page->count > 0 && page->count <= PAGE_SECTIONS);
     if (!canvas_new(canvas, error)) return false;
     (*canvas)->format = page->format;
     (*canvas)->missing = page->missing;
-    bool good = make_plan(&own, *canvas, page, error) &&
-                canvas_reserve(*canvas, own.width, own.height, error);
-    if (good) paint_page(*canvas, page, &own);
-    if (good && plan) *plan = own;
-    else attentionpage_plan_free(&own);
-    return good;
+    if (!fit_page(*canvas, page, &own, error) ||
+        !canvas_reserve(*canvas, own.width, own.height, error))
+        return false;
+    paint_page(*canvas, page, &own);
+    if (plan) *plan = own;
+    return true;
 }

@@ -12,14 +12,15 @@
  *     Encoder self-attention
  *     ...
  *
- * Texts wrap at the width of the maps. All large maps have cells of one size, and so have all small ones, so that they can be
- * compared. The page grows with the sentence, up to CANVAS_MAX_SIDE and CANVAS_MAX_PIXELS.
+ * Texts wrap at the width of the maps. All large maps have cells of one size, and so have all
+ * small ones, so that they can be compared. The page grows with the sentence, up to CANVAS_MAX_SIDE and CANVAS_MAX_PIXELS.
  * Beyond that the cells shrink; then only every n-th word has a label, which the subtitle says.
  * If a cell would be smaller than a pixel, the error says what to leave out. */
 #pragma once
 
 #include "plots/heatmap.h"
 
+/* All maps of a section have the same rows and columns, and all small ones the same labels. */
 typedef struct HeatMapSection {
     const char *title;     // "Cross-attention"; or NULL
     const char *caption;   // what a row and what a column is; or NULL
@@ -33,32 +34,34 @@ typedef struct HeatMapSection {
 typedef struct AttentionPage {
     const char *title, *subtitle;    // or NULL
     const HeatMapSection *sections;  // [count]
-    int count;
+    int count;                       // 1 .. PAGE_SECTIONS
     CanvasFormat format;
     MissingGlyphs *missing;  // (+=) characters that no font has; or NULL
     const char *measure;     // what the colours mean; NULL: "attention weight"
 } AttentionPage;
 
-/* Where the maps of a section lie on the page. */
+/* Where the maps of a section lie on the page. Small map [l,h] is h across and l down from the
+ * first one. */
 typedef struct SectionPlan {
     int y;              // of the section's title
     int right, bottom;  // of its maps
     HeatMapPlan large;  // if there is one
-    HeatMapPlan *maps;  // [layers,heads]
+    HeatMapPlan small;  // of the first small map, if there is one
+    int across, down;   // from one small map to the next
 } SectionPlan;
+
+enum { PAGE_SECTIONS = 3 };
 
 typedef struct PagePlan {
     int width, height;
-    int large_cell, small_cell;  // of every large map, and of every small one
-    int count;
-    SectionPlan *section;  // [count]
+    int large_cell, small_cell;          // of every large map, and of every small one
+    SectionPlan section[PAGE_SECTIONS];  // [count]
 } PagePlan;
 
 /* A large map is about PAGE_LARGE pixels wide, a small one at most PAGE_SMALL. */
 enum { PAGE_LARGE = 672, PAGE_SMALL = 240 };
 
-/* Draws the page. Free *canvas with canvas_free, even if it fails. plan (=) the positions of the maps, to be
- * freed with attentionpage_plan_free; pass NULL if they are not needed. */
+/* Draws the page. Free *canvas with canvas_free, even if it fails. plan (=) the positions of the
+ * maps, or NULL. */
 bool attentionpage_draw(Canvas **canvas, const AttentionPage *page, PagePlan *plan,
                         Error *error);
-void attentionpage_plan_free(PagePlan *plan);

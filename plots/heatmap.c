@@ -43,10 +43,10 @@ static TextStyle title_style(const HeatMap *map, const HeatMapPlan *plan)
 
 /* The widest of the labels that are drawn. */
 static double widest(Canvas *canvas, const HeatMapPlan *plan, const char *const *labels,
-                     int count, int step)
+                     int count)
 {
     double width = 0;
-    for (int i = 0; labels && i < count; i += step) {
+    for (int i = 0; labels && i < count; i += plan->label_step) {
         TextStyle style = label_style(plan, false);
         width = fmax(width, canvas_measure(canvas, labels[i], &style));
     }
@@ -59,12 +59,12 @@ static double widest(Canvas *canvas, const HeatMapPlan *plan, const char *const 
 static double plan_columns(Canvas *canvas, HeatMapPlan *plan, const HeatMap *map)
 {
     if (!map->column_labels) return 0;
-    double width = widest(canvas, plan, map->column_labels, map->columns, plan->column_step);
-    double pitch = (double)plan->cell * plan->column_step, line = 1.05 * plan->label_size;
+    double width = widest(canvas, plan, map->column_labels, map->columns);
+    double pitch = (double)plan->cell * plan->label_step, line = 1.05 * plan->label_size;
     if (width + LABEL_SPACE <= pitch) return plan->label_size + LABEL_SPACE;
     plan->slant = pitch * sqrt(0.5) >= line ? 45 : pitch * sqrt(0.75) >= line ? 60 : 90;
     double radians = plan->slant * 3.14159265358979323846 / 180, reach = 0;
-    for (int j = 0; j < map->columns; j += plan->column_step) {
+    for (int j = 0; j < map->columns; j += plan->label_step) {
         TextStyle style = label_style(plan, false);
         double label = canvas_measure(canvas, map->column_labels[j], &style);
         reach = fmax(reach, (j + 0.5) * plan->cell + label * cos(radians) + line / 2);
@@ -79,9 +79,9 @@ HeatMapPlan heatmap_plan(Canvas *canvas, const HeatMap *map, int cell)
     plan.label_size = fmin(fmax(round(8.2 + 0.14 * cell), LABEL_MIN), LABEL_MAX);
     plan.label_width = 9 * plan.label_size;
     if (cell >= NUMBER_CELL) plan.number_size = fmin(fmax(0.34 * cell, 8.5), 14);
-    plan.row_step = plan.column_step = (int)ceil((plan.label_size + 1) / cell);
+    plan.label_step = (int)ceil((plan.label_size + 1) / cell);
 
-    double rows = widest(canvas, &plan, map->row_labels, map->rows, plan.row_step);
+    double rows = widest(canvas, &plan, map->row_labels, map->rows);
     double band = plan_columns(canvas, &plan, map);
     double title = 0;
     if (map->title) {
@@ -126,7 +126,7 @@ static void paint_labels(Canvas *canvas, int x, int y, const HeatMapPlan *plan,
                          const HeatMap *map)
 {
     double half = 0.5 * (plan->cell - plan->gap);
-    for (int i = 0; map->row_labels && i < map->rows; i += plan->row_step) {
+    for (int i = 0; map->row_labels && i < map->rows; i += plan->label_step) {
         TextStyle style = label_style(plan, map->row_special && map->row_special[i]);
         style.underlined = map->row_unknown && map->row_unknown[i];
         canvas_text(canvas, map->row_labels[i], x - LABEL_SPACE - plan->number_width,
@@ -135,7 +135,7 @@ static void paint_labels(Canvas *canvas, int x, int y, const HeatMapPlan *plan,
             paint_row_number(canvas, x - LABEL_SPACE, y + i * plan->cell + half,
                              map->row_numbers[i]);
     }
-    for (int j = 0; map->column_labels && j < map->columns; j += plan->column_step) {
+    for (int j = 0; map->column_labels && j < map->columns; j += plan->label_step) {
         TextStyle style = label_style(plan, map->column_special && map->column_special[j]);
         style.underlined = map->column_unknown && map->column_unknown[j];
         style.across = plan->slant > 0 ? ALIGN_START : ALIGN_CENTRE;

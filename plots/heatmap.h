@@ -37,9 +37,8 @@ typedef struct HeatMapPlan {
     int number_width;    // of the row numbers; 0: none
     double label_width;  // labels longer than this end in an ellipsis
     double number_size;  // 0: no numbers
-    int row_step;        // every row_step-th row has a label
-    int column_step;
-    double slant;  // of the column labels, degrees; 0: horizontal
+    int label_step;      // every label_step-th row and column has a label
+    double slant;        // of the column labels, degrees; 0: horizontal
 } HeatMapPlan;
 
 /* What layouts are computed with. */

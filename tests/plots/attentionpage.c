@@ -119,20 +119,13 @@ static Canvas *draw_page(PagePlan *plan, const AttentionPage *page)
     return canvas;
 }
 
-/* A page of one section; plan is for attentionpage_plan_free. */
-static Canvas *draw_section(PagePlan *plan, const HeatMapSection *section)
-{
-    return draw_page(plan, &(AttentionPage){.sections = section, .count = 1});
-}
-
 /* A page of one large map; where (=) its place. */
 static Canvas *draw_alone(HeatMapPlan *where, const HeatMap *map)
 {
     HeatMapSection section = {.large = map};
     PagePlan plan;
-    Canvas *canvas = draw_section(&plan, &section);
+    Canvas *canvas = draw_page(&plan, &(AttentionPage){.sections = &section, .count = 1});
     *where = plan.section[0].large;
-    attentionpage_plan_free(&plan);
     return canvas;
 }
 
@@ -221,9 +214,16 @@ TEST(test_long_title)
     assert_int_equal(once.width, wrapped.width);
     assert_true(wrapped.height > once.height + 100);
     assert_true(N * once.section[0].large.cell > 0.75 * once.width);
-    attentionpage_plan_free(&once);
-    attentionpage_plan_free(&wrapped);
     free(weight);
+}
+
+/* The place of small map i. */
+static HeatMapPlan small_map(const SectionPlan *at, int i, int heads)
+{
+    HeatMapPlan map = at->small;
+    map.x += i % heads * at->across;
+    map.y += i / heads * at->down;
+    return map;
 }
 
 static void assert_apart(const HeatMapPlan *a, const HeatMapPlan *b)
@@ -272,14 +272,15 @@ static void check_page(int rows, int columns, int layers, int heads)
     assert_map(page, &plan.section[0].large, &large, false);
     for (int s = 0; s < 3; s++)
         for (int i = 0; i < maps; i++) {
-            const HeatMapPlan *map = &plan.section[s].maps[i];
-            assert_map(page, map, &sections[s].maps[i], s == 2);
-            if (i > 0) assert_apart(&map[-1], map);
-            if (i >= heads) assert_apart(&map[-heads], map);
-            if (s == 0) assert_apart(&plan.section[0].large, map);
-            if (s > 0) assert_true(map->y > plan.section[s - 1].maps[maps - 1].y);
+            HeatMapPlan map = small_map(&plan.section[s], i, heads),
+                        left = small_map(&plan.section[s], i - 1, heads),
+                        above = small_map(&plan.section[s], i - heads, heads);
+            assert_map(page, &map, &sections[s].maps[i], s == 2);
+            if (i % heads > 0) assert_apart(&left, &map);
+            if (i >= heads) assert_apart(&above, &map);
+            if (s == 0) assert_apart(&plan.section[0].large, &map);
+            if (s > 0) assert_true(map.y > plan.section[s - 1].bottom);
         }
-    attentionpage_plan_free(&plan);
     canvas_free(page);
     for (int s = 0; s < 3; s++) free(weight[s]);
     free(all), free(special), free(target), free(source);
@@ -307,7 +308,7 @@ TEST(test_small_cells)
     HeatMapPlan plan;
     Canvas *page = draw_alone(&plan, &large);
     assert_true(plan.cell >= 1 && plan.cell < 10);
-    assert_true(plan.row_step > 1);
+    assert_true(plan.label_step > 1);
     assert_map(page, &plan, &large, false);
     canvas_free(page);
     free(labels);

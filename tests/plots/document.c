@@ -25,7 +25,6 @@ static Canvas *draw(HeatMapPlan *where, CanvasFormat format)
     PagePlan plan;
     if (!attentionpage_draw(&canvas, &page, &plan, &error)) fail_msg("%s", error.text);
     if (where) *where = plan.section[0].large;
-    attentionpage_plan_free(&plan);
     return canvas;
 }
 
