@@ -21,8 +21,6 @@ typedef struct HeadPair {
 // clang-format off
 const char *const head_measures[] = {"entropy", "of_max", "diagonal", "previous", "next", "end",
                                      "same", "aer"};
-static const char *const drawn[] = {"entropy/max", "diagonal", "previous", "next", "</s>", "same word",
-                                    "1 - AER"};
 // clang-format on
 
 bool heads_create(Heads *heads, const ModelConfig *config, Error *error)
@@ -305,40 +303,4 @@ bool heads_rank(FILE *out, Heads *heads, const char *from, const char *to, Error
     free(best);
     return count ||
            error_set(error, "'%s' and '%s' are in no sentence pair together", from, to);
-}
-
-/* ---- the picture ---- */
-
-bool heads_draw(const char *path, const Heads *heads, Error *error)
-{
-    enum { ROWS = sizeof drawn / sizeof *drawn };
-    const Head *head = heads->kind[0], *cross = heads->kind[ATTENTION_CROSS];
-    int columns = (int)(heads->kind[HEAD_KINDS] - head);
-    char(*name)[32] = calloc((size_t)columns, sizeof *name);
-    const char **label = calloc((size_t)columns, sizeof *label);
-    float *weight = calloc((size_t)columns * ROWS, sizeof *weight);
-    bool good = (name && label && weight) || error_memory(error, "to draw heads");
-    for (int i = 0; good && i < columns; i++, head++) {
-        label[i] = head->number < 0 ? "uniform" : name[i];
-        snprintf(name[i], sizeof *name, "%s %d.%d", attention_kind_names[head->kind],
-                 head->layer + 1, head->number + 1);
-        for (int m = HEAD_OF_MAX; m < HEAD_MEASURES; m++) {
-            double mean = head_mean(head, (HeadMeasure)m);
-            weight[(m - HEAD_OF_MAX) * columns + i] =
-                (float)fmax(m == HEAD_AER ? 1 - mean : mean, 0);
-        }
-    }
-    const HeatMap map = {
-        weight, ROWS - isnan(head_mean(cross, HEAD_AER)), columns, drawn, label, .title = NULL};
-    const HeatMapSection section = {.large = &map};
-    const AttentionPage page = {
-        .title = "What the heads do",
-        .subtitle = "Means over the words of the input, by layer and head. No number: below "
-                    ".005, or the measure does not apply. </s>: in the decoder <pad>",
-        .sections = &section,
-        .count = 1,
-        .measure = "share"};
-    good = good && picture_page(path, page, NULL, 0, error);
-    free(name), free(label), free(weight);
-    return good;
 }

@@ -20,7 +20,7 @@
 
 #include "explain/labels.h"
 #include "explain/maps.h"
-#include "explain/picture.h"
+#include <stdio.h>
 
 // clang-format off
 typedef enum { HEAD_ENTROPY, HEAD_OF_MAX, HEAD_DIAGONAL, HEAD_PREVIOUS, HEAD_NEXT, HEAD_END,
@@ -63,6 +63,3 @@ void heads_print(FILE *out, const Heads *heads, int least, bool json);
 
 /* Prints the heads ranked by the mean weight from one word to another. */
 bool heads_rank(FILE *out, Heads *heads, const char *from, const char *to, Error *error);
-
-/* A picture: a column for each head, a row for each measure in 0..1, and 1 - AER if known. */
-bool heads_draw(const char *path, const Heads *heads, Error *error);

@@ -177,8 +177,7 @@ static void paint_page(Canvas *canvas, const AttentionPage *page, const PagePlan
     int bar_x = plan->width - MARGIN - BAR;
     TextStyle label = canvas_style(11, false, BAR);
     put_page_head(canvas, page, plan);
-    canvas_text(canvas, page->measure ? page->measure : "attention weight", bar_x, MARGIN - 2,
-                &label);
+    canvas_text(canvas, "attention weight", bar_x, MARGIN - 2, &label);
     heatmap_bar(canvas, bar_x, MARGIN + BAR_LABEL, BAR, &colors);
     for (int s = 0; s < page->count; s++)
         paint_section(canvas, plan, &plan->section[s], &page->sections[s], &colors);

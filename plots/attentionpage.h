@@ -37,7 +37,6 @@ typedef struct AttentionPage {
     int count;                       // 1 .. PAGE_SECTIONS
     CanvasFormat format;
     MissingGlyphs *missing;  // (+=) characters that no font has; or NULL
-    const char *measure;     // what the colours mean; NULL: "attention weight"
 } AttentionPage;
 
 /* Where the maps of a section lie on the page. Small map [l,h] is h across and l down from the

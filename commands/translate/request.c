@@ -53,8 +53,7 @@ static const Option request_options[] = {
      "permute the tokens of each source but </s>; --seed chooses the order", 0},
     {"head-report", OPTION_FLAG, FIELD(head_report), 0, 0, NULL, NULL,
      "print what every head does over all of the input, or over its pairs with --target: entropy, "
-     "shares of the weight, typical pairs of words; with --gold its alignment error rate; "
-     "--attention OUT.png draws it", 0},
+     "shares of the weight, typical pairs of words; with --gold its alignment error rate", 0},
     {"from", OPTION_TEXT, FIELD(from), 0, 0, NULL, "WORD",
      "with --head-report and --to: rank the heads by the mean weight from one word to another", 0},
     {"to", OPTION_TEXT, FIELD(to), 0, 0, NULL, "WORD", "the word that --from attends to", 0},
@@ -163,10 +162,9 @@ static bool check(Request *r, Error *error)
         {r->given && r->prefix, "--given is a whole translation: --prefix is how one begins"},
         {(r->from || r->to) && (!r->head_report || !r->from || !r->to || r->json),
          "--from WORD --to WORD go together with --head-report, without --json"},
-        {r->head_report && (r->align.align || r->explain || r->show || r->score ||
-                            r->hypothesis || r->reference || page),
-         "--head-report goes with --attention OUT.png, --target and --gold: ask for other "
-         "views alone"},
+        {r->head_report && (r->align.align || r->explain || r->score || r->hypothesis ||
+                            r->reference || picture),
+         "--head-report goes with --target and --gold: ask for other views alone"},
         {r->target && !r->score && !r->align.align && !r->head_report,
          "--target goes with --score, --align or --head-report: it has the "
          "translations that are given"},

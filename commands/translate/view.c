@@ -66,26 +66,24 @@ bool view_open(View *view, Error *error)
 
 /* ---- the attention ---- */
 
-/* name for a single text, as "out.png", and for number 0; "out-3.png" for the third of several. */
+/* name for a single text, as "out.png"; "out-3.png" for the third of several. */
 static void picture_path(char *path, size_t size, const Request *r, const char *name,
                          long long number)
 {
     int stem = (int)(strrchr(name, '.') - name);
-    if (r->texts.count == 1 || !number) snprintf(path, size, "%s", name);
+    if (r->texts.count == 1) snprintf(path, size, "%s", name);
     else snprintf(path, size, "%.*s-%lld%s", stem, name, number, name + stem);
 }
 
 typedef struct Drawing {
     char path[4200];
-    const View *view;
-    const PictureInput *input;  // NULL: the heads of the view
+    const PictureInput *input;
 } Drawing;
 
 static bool draw_file(const void *context, Error *error)
 {
     const Drawing *d = context;
-    return !d->input ? heads_draw(d->path, &d->view->heads, error)
-           : picture_format(d->path, error) == PICTURE_HTML
+    return picture_format(d->path, error) == PICTURE_HTML
                ? page_save(d->path, d->input, error)
                : picture_save(d->path, NULL, d->input, error);
 }
@@ -93,7 +91,7 @@ static bool draw_file(const void *context, Error *error)
 static bool draw(View *view, const PictureInput *input, const char *name, long long number,
                  Error *error)
 {
-    Drawing drawing = {.view = view, .input = input};
+    Drawing drawing = {.input = input};
     char *path = drawing.path;
     picture_path(path, sizeof drawing.path, view->request, name, number);
     if (!command_draw(draw_file, &drawing, path, error)) return false;
@@ -107,8 +105,6 @@ static bool report_heads(View *view, Error *error)
     if (!view->heads.sentences) return error_set(error, "there is no sentence to report on");
     if (!r->from) heads_print(stdout, &view->heads, r->pair_count, r->json);
     else if (!heads_rank(stdout, &view->heads, r->from, r->to, error)) return false;
-    for (int i = 0; i < r->attention.count; i++)
-        if (!draw(view, NULL, r->attention.item[i], 0, error)) return false;
     return stream_flush(stdout, "the report", error);
 }
 
