@@ -19,8 +19,8 @@ typedef struct HeadPair {
 } HeadPair;
 
 // clang-format off
-const char *const head_measures[] = {"entropy", "of_max", "diagonal", "previous", "next", "end",
-                                     "same", "aer"};
+static const char *const names[] = {"entropy", "of_max", "diagonal", "previous", "next", "end",
+                                    "same", "aer"};
 // clang-format on
 
 bool heads_create(Heads *heads, const ModelConfig *config, Error *error)
@@ -50,8 +50,9 @@ void heads_free(Heads *heads)
 
 /* ---- measures ---- */
 
-void head_measure(Head *head, const Map *map, const Map *equal, const Labels *rows,
-                  const Labels *columns)
+/* Adds one map of words to head->kind. equal: the map of equal weights, 0 where there is no key. */
+static void measure(Head *head, const Map *map, const Map *equal, const Labels *rows,
+                    const Labels *columns)
 {
     bool cross = head->kind == ATTENTION_CROSS;
     for (int i = 0; i < map->rows; i++) {
@@ -82,10 +83,10 @@ void head_measure(Head *head, const Map *map, const Map *equal, const Labels *ro
     }
 }
 
-double head_mean(const Head *head, HeadMeasure measure)
+/* NaN if the measure applies to no row. */
+static double mean(const Head *head, int m)
 {
-    long long rows = head->rows[measure];
-    return rows ? fmax(head->sum[measure] / (double)rows, 0) : (double)NAN;
+    return head->rows[m] ? fmax(head->sum[m] / (double)head->rows[m], 0) : (double)NAN;
 }
 
 /* ---- a sentence pair ---- */
@@ -145,7 +146,7 @@ static bool add_kind(Heads *heads, const Snapshot *snapshot, AttentionKind kind,
     }
     for (Head *head = first; good && head <= last; head++) {
         good = make_map(&map, snapshot, head, rows, columns, error);
-        if (good) head_measure(head, &map, &equal, rows, columns);
+        if (good) measure(head, &map, &equal, rows, columns);
         for (size_t c = 0; good && c < cells; c++)
             if (pair[c]) pair[c]->weight[head - first] += (double)map.at[c];
         map_free(&map);
@@ -226,19 +227,19 @@ static void print_typical(FILE *out, const Heads *heads, const Head *head, int l
 static void print_kind(FILE *out, const Heads *heads, AttentionKind kind, int least)
 {
     const Head *first = heads->kind[kind], *last = heads->kind[kind + 1] - 1;
-    int measures = HEAD_MEASURES - isnan(head_mean(first, HEAD_AER));
+    int measures = HEAD_MEASURES - isnan(mean(first, HEAD_AER));
     fprintf(out, "\n%s\nhead   ", choice_kind_titles[kind]);
     for (int m = 0; m < measures; m++)
         fprintf(out, "%10s",
                 m == HEAD_AER               ? "AER"
-                : m != HEAD_END             ? head_measures[m]
+                : m != HEAD_END             ? names[m]
                 : kind == ATTENTION_DECODER ? "<pad>"
                                             : "</s>");
     for (const Head *head = first; head <= last; head++) {
         fputc('\n', out);
         print_name(out, head);
         for (int m = 0; m < measures; m++)
-            if (head->rows[m]) fprintf(out, "%10.3f", head_mean(head, (HeadMeasure)m));
+            if (head->rows[m]) fprintf(out, "%10.3f", mean(head, m));
             else fprintf(out, "%10s", "-");
     }
     fprintf(out,
@@ -255,8 +256,7 @@ static void print_json(FILE *out, const Heads *heads, const Head *head, int leas
     json_put_text(&json, "kind", attention_kind_names[head->kind]);
     json_put_integer(&json, "layer", head->layer + 1);
     json_put_integer(&json, "head", head->number + 1);
-    for (int m = 0; m < HEAD_MEASURES; m++)
-        json_put_real(&json, head_measures[m], head_mean(head, (HeadMeasure)m));
+    for (int m = 0; m < HEAD_MEASURES; m++) json_put_real(&json, names[m], mean(head, m));
     json_open_array(&json, "pairs");
     for (int i = 0, count = find_typical(best, heads, head, least); i < count; i++) {
         const HeadPair *pair = heads->pair[best[i].id];

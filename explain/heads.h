@@ -17,16 +17,15 @@
 #pragma once
 
 #include <search.h>
+#include <stdio.h>
 
 #include "explain/labels.h"
 #include "explain/maps.h"
-#include <stdio.h>
 
 // clang-format off
-typedef enum { HEAD_ENTROPY, HEAD_OF_MAX, HEAD_DIAGONAL, HEAD_PREVIOUS, HEAD_NEXT, HEAD_END,
-               HEAD_SAME, HEAD_AER, HEAD_MEASURES } HeadMeasure;
+enum { HEAD_ENTROPY, HEAD_OF_MAX, HEAD_DIAGONAL, HEAD_PREVIOUS, HEAD_NEXT, HEAD_END,
+       HEAD_SAME, HEAD_AER, HEAD_MEASURES };
 // clang-format on
-extern const char *const head_measures[];  // "entropy", "of_max", …
 
 typedef struct Head {
     AttentionKind kind;
@@ -51,12 +50,6 @@ void heads_free(Heads *heads);
 
 bool heads_add(Heads *heads, const Snapshot *snapshot, const Vocabulary *vocabulary,
                Error *error);
-
-/* Adds one map of words to head->kind. equal: the map of equal weights, 0 where there is no key. */
-void head_measure(Head *head, const Map *map, const Map *equal, const Labels *rows,
-                  const Labels *columns);
-
-double head_mean(const Head *head, HeadMeasure measure);  // NaN if it applies to no row
 
 /* Prints tables, or with json an object for each head. least: how often a typical pair occurs. */
 void heads_print(FILE *out, const Heads *heads, int least, bool json);

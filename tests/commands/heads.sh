@@ -17,15 +17,23 @@ check "an object for each head" lines 24 json
 translate --json --show --attention-kind all <s | weights >tsv
 number() { grep "\"kind\":\"$1\",\"layer\":$2,\"head\":$3," json | sed "s/.*\"$4\":\([^,]*\),.*/\1/"; }
 near() { awk -v a="$1" -v b="$2" 'BEGIN { exit !(a != "" && b != "" && (a - b) ^ 2 < 1e-8) }'; }
-previous=$(awk -F '\t' '$2 == "encoder" && $3 == 1 && $4 == 4 && $6 != "</s>" && $7 == $5 - 1 { sum += $9; n++ }
-    END { print sum / n }' tsv)
-check "the weight of the previous word" near "$(number encoder 1 4 previous)" "$previous"
-written=$(awk -F '\t' '$2 == "decoder" && $3 == 1 && $4 == 1 && $5 > 1 && $6 != "</s>" && $7 == $5 { sum += $9; n++ }
-    END { print sum / n }' tsv)
-check "the weight of the word just written" near "$(number decoder 1 1 diagonal)" "$written"
+# share KIND LAYER HEAD MEASURE CONDITION: the mean weight of the columns with the condition, over the rows that have any.
+share() {
+    mean=$(awk -F '\t' "\$2 == \"$1\" && \$3 == $2 && \$4 == $3 && \$6 != \"</s>\" && ($5) {
+        sum += \$9; if (!row[\$1, \$5]++) n++ } END { print sum / n }" tsv)
+    check "$4 in $1" near "$(number "$1" "$2" "$3" "$4")" "$mean"
+}
+share encoder 1 4 previous '$8 != "</s>" && $7 == $5 - 1'
+share encoder 1 2 next '$8 != "</s>" && $7 == $5 + 1'
+share decoder 1 1 diagonal '$5 > 1 && $7 == $5'
+share decoder 2 3 end '$5 > 1 && $7 == 1'
+share cross 2 3 end '$8 == "</s>"'
+share cross 2 1 same '$6 == $8'
+share encoder 2 1 same '$6 == $8 && $5 != $7'
 entropy=$(awk -F '\t' '$2 == "cross" && $3 == 2 && $4 == 3 && $6 != "</s>" {
         if ($9 > 0) sum -= $9 * log($9) / log(2); rows[$1, $5] }
     END { for (r in rows) n++; print sum / n }' tsv)
+check "no next word in the decoder" test "$(number decoder 1 1 next)" = null
 check "the entropy" awk -v a="$(number cross 2 3 entropy)" -v b="$entropy" 'BEGIN { exit !((a - b) ^ 2 < 1e-6) }'
 translate --head-report --target t --gold gold --json <s >json
 translate --align --target t --gold gold <s >table
