@@ -209,22 +209,21 @@ void canvas_rectangle(Canvas *canvas, double x, double y, double width, double h
 void canvas_disc(Canvas *canvas, double x, double y, double radius, Color color)
 {
     set_color(canvas, color);
-    cairo_new_path(canvas->state->cairo);
     cairo_arc(canvas->state->cairo, x, y, radius, 0, 2 * G_PI);
     cairo_fill(canvas->state->cairo);
 }
 
-void canvas_polyline(Canvas *canvas, const double *x, const double *y, int count,
-                     double thickness, Color color)
+void canvas_line_to(Canvas *canvas, double x, double y)
 {
-    if (count < 1) return;
+    cairo_line_to(canvas->state->cairo, x, y);
+}
+
+void canvas_stroke(Canvas *canvas, double thickness, Color color)
+{
     set_color(canvas, color);
     cairo_set_line_width(canvas->state->cairo, thickness);
     cairo_set_line_cap(canvas->state->cairo, CAIRO_LINE_CAP_ROUND);
     cairo_set_line_join(canvas->state->cairo, CAIRO_LINE_JOIN_ROUND);
-    cairo_move_to(canvas->state->cairo, x[0], y[0]);
-    for (int i = count == 1 ? 0 : 1; i < count; i++)
-        cairo_line_to(canvas->state->cairo, x[i], y[i]);
     cairo_stroke(canvas->state->cairo);
 }
 
@@ -335,6 +334,7 @@ static void show_text(cairo_t *cairo, PangoLayout *layout, const PangoRectangle 
     }
     cairo_move_to(cairo, left, top);
     pango_cairo_show_layout(cairo, layout);
+    cairo_new_path(cairo);
     if (style->underlined) {
         cairo_rectangle(cairo, left + pixels(box->x), top + baseline + 2, width, 1);
         cairo_fill(cairo);

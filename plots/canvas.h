@@ -88,9 +88,10 @@ void canvas_row(const Canvas *canvas, int y, uint8_t *rgb);
 void canvas_rectangle(Canvas *canvas, double x, double y, double width, double height,
                       Color color);
 void canvas_disc(Canvas *canvas, double x, double y, double radius, Color color);
-/* A line through count points x [count], y [count], with round joins; one point gives a dot. */
-void canvas_polyline(Canvas *canvas, const double *x, const double *y, int count,
-                     double thickness, Color color);
+/* Adds a point to a line, which canvas_stroke draws with round joins; one of a single point is
+ * not drawn. */
+void canvas_line_to(Canvas *canvas, double x, double y);
+void canvas_stroke(Canvas *canvas, double thickness, Color color);
 
 /* Bold text in ink, or plain text in the muted colour; max_width 0: any. */
 TextStyle canvas_style(double size, bool bold, double max_width);

@@ -1,9 +1,13 @@
-/* curves.c -- line charts; see curves.h. */
+/* curves.c -- line charts; see curves.h.
+ *
+ * Ticks are at 1, 2 or 5 times a power of ten (Heckbert 1990, "Nice numbers for graph labels"). A
+ * logarithmic axis has them at powers of ten and, if it spans few decades, at 2, 5 and more times
+ * these. If it spans less than a factor of about 3, it has linear ticks. */
 #include "plots/curves.h"
 
 #include <assert.h>
 #include <math.h>
-#include <stdlib.h>
+#include <stdio.h>
 
 enum { WIDTH = 960, MARGIN = 36, PANEL_HEIGHT = 300, SECOND_HEIGHT = 190, PANEL_GAP = 34 };
 enum { TITLE_HEIGHT = 32, SUBTITLE_HEIGHT = 24, PANEL_HEAD = 30, X_TICKS = 24, X_LABEL = 22 };
@@ -13,6 +17,107 @@ enum { SMALL_Y_TICKS = 3, SMALL_X_TICKS = 8 };  // of chart_draw
 static bool is_drawn(const Series *series, int i, bool log)
 {
     return isfinite(series->x[i]) && isfinite(series->y[i]) && (!log || series->y[i] > 0);
+}
+
+/* ---- axes ---- */
+
+/* The smallest number of the form {1,2,5}·10^k that is at least x > 0. */
+static double nice_above(double x)
+{
+    double power = pow(10, floor(log10(x))), lead = x / power;
+    const double slack = 1 + 1e-9;  // 0.3 / 3 is slightly more than 0.1
+    return power * (lead <= slack ? 1 : lead <= 2 * slack ? 2 : lead <= 5 * slack ? 5 : 10);
+}
+
+/* 250, 20k, 1.5M; 0.05; 2e-05. The step decides the number of decimals. */
+static void format_tick(char text[16], double value, double step)
+{
+    double size = fabs(value);
+    if (size == 0) snprintf(text, 16, "0");
+    else if (step >= 1e9 || size >= 1e10 || step < 1e-5) snprintf(text, 16, "%.4g", value);
+    else if (step >= 1e5) snprintf(text, 16, "%gM", value / 1e6);
+    else if (step >= 1e3) snprintf(text, 16, "%gk", value / 1e3);
+    else snprintf(text, 16, "%.*f", step >= 1 ? 0 : (int)ceil(-log10(step) - 1e-9), value);
+}
+
+static void add_tick(Axis *axis, double value, double step)
+{
+    double slack = 1e-9 * (axis->high - axis->low);
+    if (axis->ticks >= AXIS_MAX_TICKS || value < axis->low - slack ||
+        value > axis->high + slack)
+        return;
+    axis->tick[axis->ticks] = value;
+    format_tick(axis->label[axis->ticks++], value, step);
+}
+
+static void linear_ticks(Axis *axis, bool tight, int wanted)
+{
+    double step = nice_above((axis->high - axis->low) / wanted);
+    double first = floor(axis->low / step + 1e-9), last = ceil(axis->high / step - 1e-9);
+    if (!tight) {
+        axis->low = first * step;
+        axis->high = last * step;
+    }
+    for (int i = 0; first + i <= last; i++) add_tick(axis, (first + i) * step, step);
+}
+
+static void log_ticks(Axis *axis, int wanted)
+{
+    double decades = log10(axis->high / axis->low);
+    int stride = (int)fmax(1, ceil(decades / wanted));
+    const char *leads = decades < 1 ? "123457" : decades < 0.6 * wanted ? "125" : "1";
+    int last = (int)ceil(log10(axis->high));
+    for (int k = (int)floor(log10(axis->low)); k <= last; k += stride) {
+        double power = pow(10, k);
+        for (const char *lead = leads; *lead; lead++)
+            add_tick(axis, (*lead - '0') * power, power);
+    }
+}
+
+/* Replaces bounds that cannot be drawn: of no point, of one number, or too far away. */
+static void repair(Axis *axis)
+{
+    const double least = 1e-100, most = 1e100;
+    if (!isfinite(axis->low) || !isfinite(axis->high)) {
+        axis->low = axis->log ? 1 : 0;
+        axis->high = axis->log ? 10 : 1;
+    }
+    axis->low = fmin(fmax(axis->low, axis->log ? least : -most), most);
+    axis->high = fmin(fmax(axis->high, axis->low), most);
+    double size = fabs(axis->low);
+    if (axis->log && axis->high < axis->low * 1.01) {
+        axis->low /= 2;
+        axis->high *= 2;
+    } else if (!axis->log && axis->high - axis->low <= fmax(1e-9 * size, least)) {
+        double half = size > least ? 0.1 * size : 0.5;
+        axis->low -= half;
+        axis->high += half;
+    }
+}
+
+/* An axis for low..high with about `wanted` ticks (2 to 8). tight: it ends at the bounds instead
+ * of at the next ticks. */
+static Axis axis_make(double low, double high, bool log, bool tight, int wanted)
+{
+    Axis axis = {.log = log, .low = low, .high = high};
+    repair(&axis);
+    if (log && !tight) {  // a margin above and below
+        double margin = pow(axis.high / axis.low, 0.05);
+        axis.low /= margin;
+        axis.high *= margin;
+    }
+    if (log) log_ticks(&axis, wanted);
+    if (axis.ticks < 2) {
+        axis.ticks = 0;
+        linear_ticks(&axis, tight || log, wanted);
+    }
+    return axis;
+}
+
+double axis_place(const Axis *axis, double value)
+{
+    if (!axis->log) return (value - axis->low) / (axis->high - axis->low);
+    return (log10(value) - log10(axis->low)) / (log10(axis->high) - log10(axis->low));
 }
 
 /* ---- ranges ---- */
@@ -57,30 +162,25 @@ static double place_y(const Chart *chart, double y)
 
 /* Draws the points up to chart->until, with a dot at the last of them if that is finite. A point
  * that is not drawn is a gap. */
-static bool draw_series(Canvas *canvas, const Chart *chart, const Series *series, bool log,
-                        Error *error)
+static void draw_series(Canvas *canvas, const Chart *chart, const Series *series, bool log)
 {
     int count = series->count;
     while (count > 0 && series->x[count - 1] > chart->until) count--;
-    double *x = malloc(2 * ((size_t)count + 1) * sizeof *x), *y = x + count + 1;
-    if (!x) return error_memory(error, "for a picture");
     Color color = series_color(series);
     bool dots = series->points && series->count <= MAX_DOTS;
     for (int i = 0, points = 0; i <= count; i++) {
         if (i < count && is_drawn(series, i, log)) {
-            x[points] = place_x(chart, series->x[i]);
-            y[points++] = place_y(chart, series->y[i]);
+            canvas_line_to(canvas, place_x(chart, series->x[i]), place_y(chart, series->y[i]));
+            points++;
             continue;
         }
-        if (points > 1) canvas_polyline(canvas, x, y, points, 2, color);
-        for (int k = 0; k < points; k++)
-            if (dots || points == 1 ||
-                (isfinite(chart->until) && i == count && k == points - 1))
-                canvas_disc(canvas, x[k], y[k], 3.5, color);
+        canvas_stroke(canvas, 2, color);
+        for (int k = i - points; k < i; k++)
+            if (dots || points == 1 || (isfinite(chart->until) && k == count - 1))
+                canvas_disc(canvas, place_x(chart, series->x[k]), place_y(chart, series->y[k]),
+                            3.5, color);
         points = 0;
     }
-    free(x);
-    return true;
 }
 
 /* ---- one panel ---- */
@@ -137,14 +237,12 @@ static void paint_head(Canvas *canvas, const Chart *chart, const CurvePanel *pan
     canvas_text(canvas, panel->title, chart->x, y, &style);
 }
 
-static bool paint_panel(Canvas *canvas, const Chart *chart, const CurvePanel *panel, bool last,
-                        Error *error)
+static void paint_panel(Canvas *canvas, const Chart *chart, const CurvePanel *panel, bool last)
 {
     paint_axes(canvas, chart, panel, last);
     paint_head(canvas, chart, panel);
     for (int s = panel->count - 1; s >= 0; s--)  // the first one on top
-        if (!draw_series(canvas, chart, &panel->series[s], panel->log_y, error)) return false;
-    return true;
+        draw_series(canvas, chart, &panel->series[s], panel->log_y);
 }
 
 /* ---- the page ---- */
@@ -190,8 +288,7 @@ bool curves_draw(Canvas **page, const char *title, const char *subtitle,
               line = canvas_style(14, false, WIDTH - 2 * MARGIN);
     canvas_text(canvas, title, MARGIN, MARGIN - 6, &head);
     canvas_text(canvas, subtitle, MARGIN, MARGIN - 6 + TITLE_HEIGHT, &line);
-    for (int p = 0; p < count; p++)
-        if (!paint_panel(canvas, &charts[p], &panels[p], p == count - 1, error)) return false;
+    for (int p = 0; p < count; p++) paint_panel(canvas, &charts[p], &panels[p], p == count - 1);
     return canvas_check(canvas, error);
 }
 
@@ -206,12 +303,10 @@ void chart_fit(Chart *chart, const Series *series, int count)
     chart->until = x.high;
 }
 
-bool chart_draw(Canvas *canvas, const Chart *chart, const Series *series, int count,
-                Error *error)
+void chart_draw(Canvas *canvas, const Chart *chart, const Series *series, int count)
 {
     const CurvePanel panel = {.series = series, .count = count, .log_y = true};
-    if (!paint_panel(canvas, chart, &panel, true, error)) return false;
+    paint_panel(canvas, chart, &panel, true);
     canvas_rectangle(canvas, round(place_x(chart, chart->until)), chart->y, 1, chart->height,
                      palette.muted);
-    return true;
 }

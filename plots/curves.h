@@ -2,8 +2,21 @@
  * another page. */
 #pragma once
 
-#include "plots/axis.h"
 #include "plots/canvas.h"
+
+enum { AXIS_MAX_TICKS = 16 };
+
+/* Maps numbers to positions along a line, with ticks at round numbers. */
+typedef struct Axis {
+    bool log;          // positions are proportional to the logarithm
+    double low, high;  // low < high; both above 0 if log
+    int ticks;
+    double tick[AXIS_MAX_TICKS];
+    char label[AXIS_MAX_TICKS][16];
+} Axis;
+
+/* The position of a value: 0 at low, 1 at high; outside 0..1 for other values. */
+double axis_place(const Axis *axis, double value);
 
 typedef struct Series {
     const char *label;  // in the legend; or NULL
@@ -41,5 +54,4 @@ bool curves_draw(Canvas **page, const char *title, const char *subtitle,
 void chart_fit(Chart *chart, const Series *series, int count);
 
 /* Draws a chart up to chart->until, where a vertical line and dots are. */
-bool chart_draw(Canvas *canvas, const Chart *chart, const Series *series, int count,
-                Error *error);
+void chart_draw(Canvas *canvas, const Chart *chart, const Series *series, int count);

@@ -113,34 +113,44 @@ TEST(test_odd_series)
     canvas_free(draw(&(CurvePanel){.series = &none}, 1, &chart));
 }
 
+static void assert_axis(const Axis *axis, const char *want)
+{
+    char got[64];
+    snprintf(got, sizeof got, "%d: %s … %s", axis->ticks, axis->label[0],
+             axis->label[axis->ticks - 1]);
+    assert_string_equal(got, want);
+    assert_float_equal(axis_place(axis, axis->low), 0, 1e-12);
+    assert_float_equal(axis_place(axis, axis->high), 1, 1e-12);
+    for (int t = 1; t < axis->ticks; t++) assert_true(axis->tick[t] > axis->tick[t - 1]);
+}
+
+/* The ticks of both axes of a series from low to high. The vertical axis ends at ticks or, if it is
+ * logarithmic, has a margin; the horizontal one ends at the values. */
 TEST(test_axes)
 {
     static const struct {
         double low, high;
-        bool log, tight;
-        int wanted, ticks;
-        const char *first, *last;
+        bool log;
+        const char *up, *across;
     } cases[] = {
-        {0, 10, false, false, 5, 6, "0", "10"},
-        {1.6, 8.7, false, false, 5, 6, "0", "10"},
-        {1.6, 8.7, false, true, 5, 4, "2", "8"},
-        {0, 20000, false, true, 8, 5, "0", "20k"},
-        {0, 2.5e6, false, true, 5, 6, "0", "2.5M"},
-        {0, 0.0005, false, false, 5, 6, "0", "0.0005"},
-        {-3, 3, false, false, 3, 5, "-4", "4"},
-        {0.003, 250, true, false, 6, 5, "0.01", "100"},
-        {2, 2, false, false, 4, 5, "1.8", "2.2"},
+        {0, 10, false, "6: 0 … 10", "6: 0 … 10"},
+        {1.6, 8.7, false, "6: 0 … 10", "7: 2 … 8"},
+        {0, 20000, false, "5: 0 … 20k", "5: 0 … 20k"},
+        {0, 2.5e6, false, "6: 0 … 2.5M", "6: 0 … 2.5M"},
+        {0, 0.0005, false, "6: 0 … 0.0005", "6: 0 … 0.0005"},
+        {-3.1, 3, false, "5: -4 … 4", "7: -3 … 3"},
+        {0.003, 250, true, "5: 0.01 … 100", "6: 0 … 250"},
+        {2, 2, false, "5: 1.8 … 2.2", "9: 1.80 … 2.20"},
+        {1e-308, 1e300, true, "6: 1e-110 … 1e+75", "6: 0 … 1e+100"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        Axis axis = axis_make(cases[i].low, cases[i].high, cases[i].log, cases[i].tight,
-                              cases[i].wanted);
-        assert_true(axis.low <= cases[i].low && axis.high >= cases[i].high);
-        assert_string_equal(axis.label[0], cases[i].first);
-        assert_string_equal(axis.label[axis.ticks - 1], cases[i].last);
-        assert_int_equal(axis.ticks, cases[i].ticks);
-        assert_float_equal(axis_place(&axis, axis.low), 0, 1e-12);
-        assert_float_equal(axis_place(&axis, axis.high), 1, 1e-12);
-        for (int t = 1; t < axis.ticks; t++) assert_true(axis.tick[t] > axis.tick[t - 1]);
+        const double x[] = {cases[i].low, cases[i].high};
+        Series series = {.x = x, .y = x, .count = 2};
+        Chart chart;
+        canvas_free(draw_one(&series, cases[i].log, &chart));
+        assert_axis(&chart.up, cases[i].up);
+        assert_axis(&chart.across, cases[i].across);
+        if (i < 8) assert_true(chart.up.low <= x[0] && chart.up.high >= x[1]);
     }
 }
 
