@@ -95,23 +95,20 @@ static void repair(Axis *axis)
     }
 }
 
-/* An axis for low..high with about `wanted` ticks (2 to 8). tight: it ends at the bounds instead
- * of at the next ticks. */
-static Axis axis_make(double low, double high, bool log, bool tight, int wanted)
+/* Finishes an axis with about `wanted` ticks (2 to 8). tight: it ends at its bounds instead of at
+ * the next ticks. A logarithmic one has a margin. */
+static void make_ticks(Axis *axis, bool tight, int wanted)
 {
-    Axis axis = {.log = log, .low = low, .high = high};
-    repair(&axis);
-    if (log && !tight) {  // a margin above and below
-        double margin = pow(axis.high / axis.low, 0.05);
-        axis.low /= margin;
-        axis.high *= margin;
+    repair(axis);
+    if (axis->log) {
+        double margin = pow(axis->high / axis->low, 0.05);
+        axis->low /= margin;
+        axis->high *= margin;
+        log_ticks(axis, wanted);
     }
-    if (log) log_ticks(&axis, wanted);
-    if (axis.ticks < 2) {
-        axis.ticks = 0;
-        linear_ticks(&axis, tight || log, wanted);
-    }
-    return axis;
+    if (axis->ticks >= 2) return;
+    axis->ticks = 0;
+    linear_ticks(axis, tight || axis->log, wanted);
 }
 
 double axis_place(const Axis *axis, double value)
@@ -120,26 +117,22 @@ double axis_place(const Axis *axis, double value)
     return (log10(value) - log10(axis->low)) / (log10(axis->high) - log10(axis->low));
 }
 
-/* ---- ranges ---- */
+static const Axis empty_axis = {.low = INFINITY, .high = -INFINITY};
 
-typedef struct AxisRange {
-    double low, high;  // infinite the wrong way round while empty
-} AxisRange;
-
-static void range_add(AxisRange *range, double value)
+static void widen(Axis *axis, double value)
 {
-    range->low = fmin(range->low, value);
-    range->high = fmax(range->high, value);
+    axis->low = fmin(axis->low, value);
+    axis->high = fmax(axis->high, value);
 }
 
-/* Widens x and y to the points of all series that are drawn. */
-static void find_ranges(AxisRange *x, AxisRange *y, const Series *series, int count, bool log)
+/* Widens both axes to the points of all series that are drawn. */
+static void include(Axis *across, Axis *up, const Series *series, int count)
 {
     for (int s = 0; s < count; s++)
         for (int i = 0; i < series[s].count; i++) {
-            if (!is_drawn(&series[s], i, log)) continue;
-            range_add(x, series[s].x[i]);
-            range_add(y, series[s].y[i]);
+            if (!is_drawn(&series[s], i, up->log)) continue;
+            widen(across, series[s].x[i]);
+            widen(up, series[s].y[i]);
         }
 }
 
@@ -251,20 +244,24 @@ static void paint_panel(Canvas *canvas, const Chart *chart, const CurvePanel *pa
 static int plan_panels(Canvas *canvas, Chart *charts, const CurvePanel *panels, int count,
                        int y)
 {
-    AxisRange x = {INFINITY, -INFINITY};
+    Axis across = empty_axis;
     TextStyle style = canvas_style(12, false, 0);
     double labels = 0;
     for (int p = 0; p < count; p++) {
-        AxisRange range = {INFINITY, -INFINITY};
-        find_ranges(&x, &range, panels[p].series, panels[p].count, panels[p].log_y);
-        charts[p].up = axis_make(range.low, range.high, panels[p].log_y, false, p == 0 ? 6 : 4);
-        for (int i = 0; i < charts[p].up.ticks; i++)
-            labels = fmax(labels, canvas_measure(canvas, charts[p].up.label[i], &style));
+        Axis *up = &charts[p].up;
+        *up = empty_axis;
+        up->log = panels[p].log_y;
+        include(&across, up, panels[p].series, panels[p].count);
+        make_ticks(up, false, p == 0 ? 6 : 4);
+        for (int i = 0; i < up->ticks; i++)
+            labels = fmax(labels, canvas_measure(canvas, up->label[i], &style));
     }
-    if (x.low > 0 && x.low < 0.05 * x.high) x.low = 0;  // updates are counted from 0
+    if (across.low > 0 && across.low < 0.05 * across.high)
+        across.low = 0;  // updates are counted from 0
+    make_ticks(&across, true, 8);
     for (int p = 0; p < count; p++) {
         Chart *chart = &charts[p];
-        chart->across = axis_make(x.low, x.high, false, true, 8);
+        chart->across = across;
         chart->until = INFINITY;
         chart->x = MARGIN + 16 + (int)ceil(labels) + TICK_GAP;
         chart->width = WIDTH - MARGIN - chart->x;
@@ -296,11 +293,14 @@ bool curves_draw(Canvas **page, const char *title, const char *subtitle,
 
 void chart_fit(Chart *chart, const Series *series, int count)
 {
-    AxisRange x = {INFINITY, 1}, y = {INFINITY, -INFINITY};
-    find_ranges(&x, &y, series, count, true);
-    chart->across = axis_make(0, x.high, false, true, SMALL_X_TICKS);
-    chart->up = axis_make(y.low, y.high, true, false, SMALL_Y_TICKS);
-    chart->until = x.high;
+    chart->across = chart->up = empty_axis;
+    chart->up.log = true;
+    include(&chart->across, &chart->up, series, count);
+    chart->until = fmax(chart->across.high, 1);
+    chart->across.low = 0;
+    chart->across.high = chart->until;
+    make_ticks(&chart->across, true, SMALL_X_TICKS);
+    make_ticks(&chart->up, false, SMALL_Y_TICKS);
 }
 
 void chart_draw(Canvas *canvas, const Chart *chart, const Series *series, int count)
