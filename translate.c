@@ -240,8 +240,6 @@ static bool use_pairs(Program *p, Error *error)
                          .target = r->target ? &p->target : NULL,
                          .news = p->news,
                          .shuffle = r->intervention.shuffle_source ? &r->search.seed : NULL,
-                         .option = r->score ? "--score" : "--gold",
-                         .done = r->score ? "scored" : "aligned",
                          .stop = &stop_signal};
     bool good = r->score
                     ? likelihood_run(&pairs, &p->models.ensemble, p->workers, r->json, error)

@@ -18,8 +18,8 @@ typedef struct AlignWays {
 typedef struct Alignment {
     const Pairs *pairs;
     View *view;
-    TextReader *gold;  // or NULL
-    Pair pair;
+    TextReader *gold;        // or NULL
+    IdLines source, target;  // of the pair, with the words of its tokens
     AlignWays ways;
 } Alignment;
 
@@ -36,18 +36,17 @@ static AlignBy way(const AlignWays *ways, int k)
     return by;
 }
 
-static bool link_pair(Alignment *a, Error *error)
+static bool link_pair(Alignment *a, const Snapshot *snapshot, Error *error)
 {
-    return aligner_link(&a->view->aligner, a->pair.snapshot, a->pair.source.word,
-                        a->pair.target.word, error);
+    return aligner_link(&a->view->aligner, snapshot, a->source.word, a->target.word, error);
 }
 
-static bool compare_all(Alignment *a, const Links *gold, Error *error)
+static bool compare_all(Alignment *a, const Snapshot *snapshot, const Links *gold, Error *error)
 {
     a->ways.pairs++;
     for (int k = 0; k < a->ways.count; k++) {
         a->view->aligner.by = way(&a->ways, k);
-        if (!link_pair(a, error)) return false;
+        if (!link_pair(a, snapshot, error)) return false;
         align_compare(&a->ways.counts[k], &a->view->aligner.links, gold);
     }
     return true;
@@ -100,26 +99,27 @@ static bool read_gold(const Alignment *a, Links *gold, Error *error)
     char where[300];
     if (!partner_next(a->gold, &line, &length, "sources", error)) return false;
     snprintf(where, sizeof where, "%.250s:%zu", a->gold->name, a->gold->line);
-    return links_read(gold, line, where, a->pair.source.words, a->pair.target.words, error);
+    return links_read(gold, line, where, a->source.words, a->target.words, error);
 }
 
 /* Adds the pair to the report, and aligns it or compares it with `gold`. */
-static bool use_pair(Alignment *a, const Links *gold, Error *error)
+static bool use_pair(Alignment *a, const Snapshot *snapshot, const Links *gold, Error *error)
 {
     View *view = a->view;
-    const Snapshot *snapshot = a->pair.snapshot;
     const Vocabulary *vocabulary = &a->pairs->bundle->vocabulary;
-    return !snapshot || ((!view->request->head_report ||
-                          heads_add(&view->heads, snapshot, vocabulary, error)) &&
-                         (a->gold ? compare_all(a, gold, error)
-                                  : view->request->head_report || link_pair(a, error)));
+    return !snapshot ||
+           ((!view->request->head_report ||
+             heads_add(&view->heads, snapshot, vocabulary, error)) &&
+            (a->gold ? compare_all(a, snapshot, gold, error)
+                     : view->request->head_report || link_pair(a, snapshot, error)));
 }
 
-static bool align_one(Alignment *a, Error *error)
+/* snapshot: of the pair; NULL if a side is longer than the model takes */
+static bool align_one(Alignment *a, const Snapshot *snapshot, Error *error)
 {
     Links gold = {0}, *links = &a->view->aligner.links;
     links->count = 0;
-    bool good = (!a->gold || read_gold(a, &gold, error)) && use_pair(a, &gold, error);
+    bool good = (!a->gold || read_gold(a, &gold, error)) && use_pair(a, snapshot, &gold, error);
     if (good && !a->gold && !a->view->request->head_report) {
         links_print(stdout, links);
         putchar('\n');
@@ -131,11 +131,27 @@ static bool align_one(Alignment *a, Error *error)
 
 static bool align_all(Alignment *a, Error *error)
 {
-    TextResult result;
-    while ((result = pairs_next(a->pairs, &a->pair, error)) == TEXT_LINE)
-        if (!align_one(a, error)) return false;
-    return result == TEXT_END &&
-           (*a->pairs->stop || partner_end(a->gold, a->pairs->input->lines, "sources", error));
+    const Pairs *p = a->pairs;
+    const IdLines *source = &a->source, *target = &a->target;
+    TextResult result = TEXT_END;
+    const char *line;
+    size_t length;
+    while (!*p->stop && (result = input_next(p->input, &line, &length, error)) == TEXT_LINE) {
+        bool too_long;
+        idlines_clear(&a->source);
+        idlines_clear(&a->target);
+        if (!pairs_add(p, &a->source, &a->target, &too_long, line, length, error)) return false;
+        Snapshot *snapshot =
+            too_long ? NULL
+                     : snapshot_open(&p->bundle->model, source->ids.id, source->start[1],
+                                     target->ids.id, target->start[1], error);
+        bool good = (snapshot || too_long) && align_one(a, snapshot, error);
+        snapshot_close(snapshot);
+        if (!good) return false;
+    }
+    return result != TEXT_ERROR &&
+           (*p->stop || (partner_end(p->target, p->input->lines, "sources", error) &&
+                         partner_end(a->gold, p->input->lines, "sources", error)));
 }
 
 /* Prints the table. */
@@ -159,6 +175,8 @@ bool alignment_run(const Pairs *pairs, View *view, Error *error)
     Alignment a = {.pairs = pairs,
                    .view = view,
                    .gold = path ? &gold : NULL,
+                   .source = {.find_words = true, .find_unknown = true},
+                   .target = {.find_words = true, .find_unknown = true},
                    .ways = {.layers = model->decoder_layers, .heads = model->heads + 2}};
     a.ways.count = a.ways.layers * a.ways.heads + 2;
     a.ways.counts = calloc((size_t)a.ways.count, sizeof *a.ways.counts);
@@ -168,7 +186,8 @@ bool alignment_run(const Pairs *pairs, View *view, Error *error)
         (path && !view->request->head_report ? report(&a, error)
                                              : stream_flush(stdout, "the alignments", error));
     text_close(&gold);
-    pair_free(&a.pair);
+    idlines_free(&a.source);
+    idlines_free(&a.target);
     if (good && path)
         for (Head *head = view->heads.kind[ATTENTION_CROSS]; head && head->number >= 0;
              head++) {

@@ -6,31 +6,18 @@
 
 #include "commands/translate/input.h"
 #include "inference/bundle.h"
-#include "inference/snapshot.h"
 
 typedef struct Pairs {
     const Bundle *bundle;
     Input *input;        // sources, or source TAB target (further columns are ignored)
     TextReader *target;  // the targets; or NULL
     FILE *news;          // for warnings, or NULL
-    const char *option;  // "--score", for the error about a line that is no pair
-    const char *done;    // "scored", for the warning that a long pair is not
     const volatile sig_atomic_t *stop;  // once it is not 0, no more pairs are read
     const uint64_t *shuffle;            // the seed of --shuffle-source; or NULL
 } Pairs;
 
 /* Adds the pair that begins with the line just read, and names its unknown words: both lists
- * need find_unknown. *too_long (=) whether a side was cut
- * because it is longer than the model takes. */
+ * need find_unknown. *too_long (=) whether a side was cut because it is longer than the model
+ * takes. */
 bool pairs_add(const Pairs *pairs, IdLines *source, IdLines *target, bool *too_long,
                const char *line, size_t length, Error *error);
-
-/* One pair. Start with {0}; call pair_free at the end. */
-typedef struct Pair {
-    IdLines source, target;  // a line each, with the words of its tokens
-    Snapshot *snapshot;      // NULL: a side is longer than the model takes
-} Pair;
-
-/* pair (=) the next one. TEXT_END: there is none, or *pairs->stop is set. */
-TextResult pairs_next(const Pairs *pairs, Pair *pair, Error *error);
-void pair_free(Pair *pair);
