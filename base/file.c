@@ -218,14 +218,6 @@ bool file_replace_text(const char *path, char *text, Error *error)
     return good;
 }
 
-FILE *file_restart(const char *path, char *text, Error *error)
-{
-    if (!file_replace_text(path, text, error)) return NULL;
-    FILE *file = fopen(path, "a");
-    if (!file) error_set(error, "cannot write '%s': %s", path, strerror(errno));
-    return file;
-}
-
 static bool make_one(const char *part, const char *path, Error *error)
 {
     struct stat found;

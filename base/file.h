@@ -36,9 +36,8 @@ void file_abandon(AtomicFile *file);
 bool file_replace(const char *path, const void *bytes, size_t length, Error *error);
 
 /* The same for a text, which it frees. Pass NULL if there was not enough memory to build it: that
- * is reported as an error. file_restart also opens the file for appending; NULL on error. */
+ * is reported as an error. */
 bool file_replace_text(const char *path, char *text, Error *error);
-FILE *file_restart(const char *path, char *text, Error *error);
 
 /* Reads a whole file of at most `limit` bytes, or standard input if the path is "-". A NUL byte
  * follows them. For free(); NULL on error. `length` may be NULL. */

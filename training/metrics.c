@@ -6,6 +6,7 @@
 #include "base/json.h"
 #include "base/textstream.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -101,7 +102,9 @@ bool metrics_open(Metrics *metrics, const char *path, long long update, Error *e
         TextStream stream;
         FILE *out = textstream_open(&stream);
         for (size_t i = 0; out && i < metrics->count; i++) put(out, &metrics->line[i]);
-        metrics->file = file_restart(path, textstream_close(&stream), error);
+        if (file_replace_text(path, textstream_close(&stream), error) &&
+            !(metrics->file = fopen(path, "a")))
+            error_set(error, "cannot write '%s': %s", path, strerror(errno));
     }
     if (metrics->file) return true;
     metrics_close(metrics);

@@ -17,10 +17,9 @@ enum { EVERY = 10, GROWTH = 4, THOUSAND = 1000, MOST_FRAMES = 100 };
 static const char BETWEEN[] = "|||";
 
 typedef struct Watch {
-    char path[PATH_MAX];     // of watch.jsonl
-    FILE *file;              // NULL: no sentence is watched
-    Ids source, target;      // at most FILM_WORDS; target {0}: not given
-    int columns;             // tokens of the source
+    char path[PATH_MAX];  // of watch.jsonl
+    Ids source, target;   // at most FILM_WORDS; {0}: no sentence is watched; target not given
+    int columns;          // tokens of the source
     StringList source_word;  // [columns]
     int layer, heads;
     FilmFrame *frame;  // [count]
@@ -72,18 +71,6 @@ static bool append(FilmFrame *frame, Error *error)
 
 /* ---- watch.jsonl ---- */
 
-static void put_head(FILE *out)
-{
-    JsonWriter json = {.out = out, .lines = true};
-    json_open(&json, NULL);
-    json_put_text(&json, "type", "watch");
-    json_put_texts(&json, "source", watch->source_word.item, watch->columns);
-    json_put_bool(&json, "given", watch->target.count > 0);
-    json_put_integer(&json, "layer", watch->layer + 1);
-    json_put_integer(&json, "heads", watch->heads);
-    json_close(&json);
-}
-
 static void put_frame(FILE *out, const FilmFrame *frame)
 {
     JsonWriter json = {.out = out, .lines = true};
@@ -104,6 +91,23 @@ static void put_frame(FILE *out, const FilmFrame *frame)
     }
     json_close(&json);
     json_close(&json);
+}
+
+/* The whole file, for free(). NULL: not enough memory. */
+static char *to_text(void)
+{
+    TextStream stream;
+    JsonWriter json = {.out = textstream_open(&stream), .lines = true};
+    if (!json.out) return NULL;
+    json_open(&json, NULL);
+    json_put_text(&json, "type", "watch");
+    json_put_texts(&json, "source", watch->source_word.item, watch->columns);
+    json_put_bool(&json, "given", watch->target.count > 0);
+    json_put_integer(&json, "layer", watch->layer + 1);
+    json_put_integer(&json, "heads", watch->heads);
+    json_close(&json);
+    for (int i = 0; i < watch->count; i++) put_frame(json.out, &watch->frame[i]);
+    return textstream_close(&stream);
 }
 
 /* frame (=) a frame of watch.jsonl. False if the line is no frame of this watch; free_frame() it
@@ -139,13 +143,16 @@ static bool read_frame(FilmFrame *frame, const json_t *json)
     return true;
 }
 
-/* Reads the frames of an interrupted run up to `update`. A line that is not JSON (the last one
- * of a run that was killed) is dropped, and so is a file that does not begin with `head`. */
-static bool read_frames(const char *head, long long update, Error *error)
+/* Reads the frames of an interrupted run up to `update`, if the file begins as that of this run
+ * does. */
+static bool read_frames(long long update, Error *error)
 {
-    char *text = file_read_or_empty(watch->path, (size_t)1 << 30, NULL, error), *end;
-    bool good = text, mine = good && !strncmp(text, head, strlen(head));
-    for (char *line = mine ? text + strlen(head) : ""; good && *line; line = end + !!*end) {
+    char *head = to_text(),
+         *text = file_read_or_empty(watch->path, (size_t)1 << 30, NULL, error);
+    bool good = text && (head || no_memory(error));
+    size_t skip = good && !strncmp(text, head, strlen(head)) ? strlen(head) : 0;
+    char *end;
+    for (char *line = skip ? text + skip : ""; good && *line; line = end + !!*end) {
         end = strchrnul(line, '\n');
         json_t *json = json_parse(line, (size_t)(end - line), watch->path, NULL);
         FilmFrame frame = {0};
@@ -155,25 +162,9 @@ static bool read_frames(const char *head, long long update, Error *error)
         free_frame(&frame);
         json_decref(json);
     }
+    free(head);
     free(text);
     return good;
-}
-
-/* Begins watch.jsonl, with the frames of an interrupted run that are still valid. */
-static bool begin_file(long long update, Error *error)
-{
-    TextStream stream;
-    FILE *out = textstream_open(&stream);
-    if (!out) return no_memory(error);
-    put_head(out);
-    bool good = fflush(out) == 0 && stream.text
-                    ? update == 0 || read_frames(stream.text, update, error)
-                    : no_memory(error);
-    for (int i = 0; i < watch->count; i++) put_frame(out, &watch->frame[i]);
-    char *text = textstream_close(&stream);
-    if (good) watch->file = file_restart(watch->path, text, error);
-    else free(text);
-    return watch->file;
 }
 
 /* ---- the sentence ---- */
@@ -213,12 +204,12 @@ static bool watch_open(Run *run, Error *error)
 {
     if (!run->settings->run.watch) return true;
     run_path(watch->path, run, "watch.jsonl");
-    return read_sentence(run, error) && begin_file(run->progress.update, error);
+    return read_sentence(run, error) &&
+           (run->progress.update == 0 || read_frames(run->progress.update, error));
 }
 
 static void watch_close(void)
 {
-    if (watch->file) fclose(watch->file);
     for (int i = 0; i < watch->count; i++) free_frame(&watch->frame[i]);
     strings_free(&watch->source_word);
     free(watch->frame);
@@ -276,7 +267,7 @@ static bool translate(Translations *out, Run *run, Error *error)
 static bool watch_record(Run *run, double loss, bool validates, Error *error)
 {
     long long update = run->progress.update;
-    if (!watch->file || !(is_due(update) || validates) ||
+    if (!watch->columns || !(is_due(update) || validates) ||
         (watch->count && watch->frame[watch->count - 1].update >= update))
         return true;
     FilmFrame frame = {.update = update, .loss = loss};
@@ -284,10 +275,9 @@ static bool watch_record(Run *run, double loss, bool validates, Error *error)
     if (!translate(&out, run, error)) return false;
     bool good = fill_frame(&frame, run, out.sentence[0].hypothesis, error);
     translations_free(&out);
-    if (good) put_frame(watch->file, &frame);
-    good = good && stream_flush(watch->file, watch->path, error) && append(&frame, error);
+    good = good && append(&frame, error);
     free_frame(&frame);
-    return good;
+    return good && file_replace_text(watch->path, to_text(), error);
 }
 
 /* ---- watch.png ---- */

@@ -1,6 +1,6 @@
 /* watch.h -- ./train --watch: the attention of one sentence, recorded while the model learns.
  *
- *   watch.jsonl   the frames, one a line, appended while training
+ *   watch.jsonl   the frames, one a line, written anew with each
  *   watch.png     an animated PNG (plots/png.h) of the frames, drawn at the end
  *
  *   {"type":"watch","source":["jane",…],"given":true,"layer":2,"heads":4}

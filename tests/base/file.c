@@ -229,13 +229,7 @@ TEST(a_text_that_is_missing_replaces_nothing)
     holds("text");
     assert_false(file_replace_text(path, NULL, &error));
     assert_non_null(strstr(error.text, "not enough memory to write '"));
-    assert_null(file_restart(path, NULL, &error));
     holds("text");
-    FILE *file = file_restart(path, strdup("begin "), &error);
-    assert_non_null(file);
-    fputs("more", file);
-    fclose(file);
-    holds("begin more");
 }
 
 TEST(folders_are_made)
