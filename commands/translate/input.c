@@ -30,7 +30,6 @@ bool input_open(Input *input, const StringList *texts, FILE *news, Error *error)
     if (fstat(STDIN_FILENO, &about) == 0 && S_ISREG(about.st_mode))
         input->size = (double)about.st_size;
     if (news && isatty(STDIN_FILENO) && isatty(fileno(news))) input->prompt = news;
-    if (input->prompt) return true;
     return input->size > 0
                ? text_open(&input->reader, "-", error)
                : text_open_descriptor(&input->reader, STDIN_FILENO, TEXT_STANDARD_INPUT, error);
@@ -39,33 +38,27 @@ bool input_open(Input *input, const StringList *texts, FILE *news, Error *error)
 void input_close(Input *input)
 {
     text_close(&input->reader);
-    free(input->typed);
 }
 
-/* Reads a line from the terminal. */
-static const char *prompt(Input *input)
+/* Reads a line of standard input, after a prompt if it is a terminal. */
+static TextResult read_line(Input *input, const char **line, size_t *length, Error *error)
 {
-    size_t size = 0;
-    free(input->typed);
-    input->typed = NULL;
+    if (!input->prompt) return text_next(&input->reader, line, length, error);
     fputs("> ", input->prompt);
     fflush(input->prompt);
     sighandler_t handler = signal(SIGINT, SIG_DFL);  // there is nothing to stop
-    if (getline(&input->typed, &size, stdin) > 0) input->typed[strcspn(input->typed, "\n")] = 0;
-    else free(input->typed), input->typed = NULL;
+    TextResult result = text_next(&input->reader, line, length, error);
     signal(SIGINT, handler);
-    if (!input->typed) fputc('\n', input->prompt);
-    return input->typed;
+    if (result == TEXT_END) fputc('\n', input->prompt);
+    return result;
 }
 
 static TextResult next_line(Input *input, const char **line, size_t *length, Error *error)
 {
-    if (!input->prompt && !input->texts->count)
-        return text_next(&input->reader, line, length, error);
-    if (input->prompt) *line = prompt(input);
-    else *line = input->lines < input->texts->count ? input->texts->item[input->lines] : NULL;
     size_t bad;
-    if (!*line) return TEXT_END;
+    if (!input->texts->count) return read_line(input, line, length, error);
+    if (input->lines == input->texts->count) return TEXT_END;
+    *line = input->texts->item[input->lines];
     *length = strlen(*line);
     if (text_is_utf8(*line, *length, &bad)) return TEXT_LINE;
     if (input->reader.replace)

@@ -17,7 +17,6 @@ typedef struct Input {
     ProgressBar *bar;         // that is on it, or NULL; the caller sets it
     long long unknown_lines;  // with unknown words
     FILE *prompt;             // where a prompt is printed, or NULL
-    char *typed;              // the last line typed at it
     double size;              // bytes of standard input, if it is a file; else 0
     long long lines;          // returned so far
 } Input;
