@@ -22,9 +22,9 @@
 /* One translation of a line. */
 typedef struct Answer {
     const Hypothesis *hypothesis;
-    char *text, *links;  // links NULL: no alignment
-    double *confidence;  // [words] the probability of each word; NULL: not needed
-    int words;
+    char *text, *links;   // links NULL: no alignment
+    int *word, words;     // of each token but </s>, for the links and the confidence
+    double *confidence;   // [words] the probability of each word; NULL: not needed
     const char **copied;  // unknown words of the source in its place (inference/copying.h)
     LazySnapshot lazy;
 } Answer;
@@ -157,52 +157,43 @@ static bool show_nothing(const View *view, long long number, Error *error)
     return true;
 }
 
-/* answer->links (=) the links of the pair, as text. */
-static bool find_links(View *view, Answer *answer, const Snapshot *snapshot,
-                       const int *source_word, const int *target_word, Error *error)
+/* ---- the answer ---- */
+
+static bool find_words(Answer *answer, const Tokenizer *tokenizer, Error *error)
+{
+    const Hypothesis *from = answer->hypothesis;
+    answer->word = malloc((size_t)from->length * sizeof *answer->word);
+    if (!answer->word) return error_memory(error, "for the words of a translation");
+    return words_of_ids(answer->word, &answer->words, tokenizer, from->id, from->length - 1,
+                        error);
+}
+
+/* answer->links (=) the links of the pair, as text. source_word [n-1]: the words of the source's
+ * tokens. */
+static bool find_links(Answer *answer, View *view, const int *source_word, Error *error)
 {
     TextStream stream;
-    if (!aligner_link(&view->aligner, snapshot, source_word, target_word, error)) return false;
+    const Snapshot *snapshot = snapshot_get(&answer->lazy, error);
+    if (!snapshot || !aligner_link(&view->aligner, snapshot, source_word, answer->word, error))
+        return false;
     FILE *out = textstream_open(&stream);
     if (out) links_print(out, &view->aligner.links);
     answer->links = textstream_close(&stream);
     return answer->links || error_memory(error, "to align words");
 }
 
-/* Finds the links of a translation. source_word [n-1]: the words of the source's tokens. */
-static bool align(View *view, Answer *answer, const int *source_word, Error *error)
-{
-    const Vocabulary *vocabulary = &view->bundle->vocabulary;
-    int words, m = answer->hypothesis->length, *word = malloc((size_t)m * sizeof *word);
-    if (!word) return error_memory(error, "to align %d words", m);
-    const Snapshot *snapshot = snapshot_get(&answer->lazy, error);
-    bool good = snapshot &&
-                words_of_ids(word, &words, vocabulary->tokenizer[TARGET],
-                             answer->hypothesis->id, m - 1, error) &&
-                find_links(view, answer, snapshot, source_word, word, error);
-    free(word);
-    return good;
-}
-
-/* ---- the answer ---- */
-
 /* answer->confidence (=) the probability of each word of the text, the product of its tokens'. A
  * token may be several words: each has its probability. */
-static bool find_confidence(Answer *answer, const Tokenizer *tokenizer, Error *error)
+static bool find_confidence(Answer *answer, Error *error)
 {
-    const Hypothesis *from = answer->hypothesis;
-    int m = from->length - 1, *word = malloc((size_t)from->length * sizeof *word);
-    bool good = word && words_of_ids(word, &answer->words, tokenizer, from->id, m, error);
-    if (good) answer->confidence = calloc((size_t)answer->words + 1, sizeof(double));
-    if (!word || (good && !answer->confidence))
-        good = error_memory(error, "for the words of a translation");
-    for (int t = 0, last = -1; good && t < m; last = word[t++])
+    const int *word = answer->word;
+    answer->confidence = calloc((size_t)answer->words + 1, sizeof *answer->confidence);
+    if (!answer->confidence) return error_memory(error, "for the words of a translation");
+    for (int t = 0, last = -1; t < answer->hypothesis->length - 1; last = word[t++])
         for (int w = word[t] > last ? last + 1 : word[t]; w <= word[t]; w++)
-            answer->confidence[w] += from->each[t];
-    for (int w = 0; good && w < answer->words; w++)
-        answer->confidence[w] = exp(answer->confidence[w]);
-    free(word);
-    return good;
+            answer->confidence[w] += answer->hypothesis->each[t];
+    for (int w = 0; w < answer->words; w++) answer->confidence[w] = exp(answer->confidence[w]);
+    return true;
 }
 
 /* The members of one translation, into the object that is open. */
@@ -328,25 +319,25 @@ static bool make_answer(View *view, Answer *answer, const Hypothesis *hypothesis
                         const IdLines *lines, int s, Error *error)
 {
     int first = lines->start[s];
+    const Tokenizer *tokenizer = view->bundle->vocabulary.tokenizer[TARGET];
     LazySnapshot *lazy = &answer->lazy;
     answer->hypothesis = hypothesis;
     *lazy = copying_snapshot(&view->bundle->model, lines, s, hypothesis);
     lazy->unknown[SOURCE] = (const char *const *)lines->unknown + first;
     lazy->each = hypothesis->each;
-    if (hypothesis->length && view_needs_words(view) &&
-        !align(view, answer, lines->word + first, error))
-        return false;
-    if (hypothesis->length && view->request->json &&
-        !find_confidence(answer, view->bundle->vocabulary.tokenizer[TARGET], error))
+    bool links = hypothesis->length && view_needs_words(view),
+         confidence = hypothesis->length && view->request->json;
+    if (((links || confidence) && !find_words(answer, tokenizer, error)) ||
+        (links && !find_links(answer, view, lines->word + first, error)) ||
+        (confidence && !find_confidence(answer, error)))
         return false;
     bool copies = view->request->search.copy_unknown && !view->given;
     if (copies && !copying_choose(&answer->copied, lines, s, hypothesis, lazy, error))
         return false;
     lazy->unknown[TARGET] =
         view->given ? (const char *const *)view->given->unknown : answer->copied;
-    return tokenizer_decode_unknown(view->bundle->vocabulary.tokenizer[TARGET], &answer->text,
-                                    hypothesis->id, (size_t)hypothesis->length,
-                                    lazy->unknown[TARGET], error);
+    return tokenizer_decode_unknown(tokenizer, &answer->text, hypothesis->id,
+                                    (size_t)hypothesis->length, lazy->unknown[TARGET], error);
 }
 
 static void answer_free(Answer *answer)
@@ -354,6 +345,7 @@ static void answer_free(Answer *answer)
     snapshot_close(answer->lazy.taken);
     free(answer->text);
     free(answer->links);
+    free(answer->word);
     free(answer->confidence);
     free(answer->copied);
 }
