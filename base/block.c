@@ -30,13 +30,6 @@ void *block_zeros(size_t size, Error *error)
     return block;
 }
 
-void *block_resident(size_t size, Error *error)
-{
-    void *block = block_allocate(size);
-    if (!block) return error_memory(error, "for %.1f MB", (double)size / 1e6), NULL;
-    return memset(block, 0, size);
-}
-
 /* MADV_NOHUGEPAGE keeps the kernel from filling released pages again to form a huge one. */
 void block_release(void *at, size_t size)
 {

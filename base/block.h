@@ -12,10 +12,8 @@ enum { BLOCK_ALIGNMENT = 64 };  // bytes: a cache line, and the widest vector
  * TLB. */
 void *block_allocate(size_t size);
 
-/* A block of zeros. block_zeros: pages take memory when they are written to. block_resident:
- * they are in memory already, so that no timed update waits for them. */
+/* A block of zeros, whose pages take memory when they are written to. */
 void *block_zeros(size_t size, Error *error);
-void *block_resident(size_t size, Error *error);
 
 /* Returns the whole pages among these bytes of allocated memory to the system. Do not read the
  * bytes again. */

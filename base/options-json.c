@@ -131,18 +131,12 @@ static bool store(const Option *option, void *values, const char *label, const j
     return option_store(option, values, label, text, error);
 }
 
-/* The saved option that a key in the JSON object of `group` means, or NULL; values (=) those of
- * its group. Of several groups with one key, each option is in one. */
-static const Option *option_of_key(void **values, const OptionGroup *groups, int count,
-                                   const char *group, const char *name)
+/* The option that a key in the JSON object of the group means, or NULL. */
+static const Option *option_of_key(const OptionGroup *group, const char *name)
 {
     char key[KEY_LIMIT];
-    for (int g = 0; g < count; g++) {
-        if (!groups[g].key || strcmp(groups[g].key, group)) continue;
-        *values = groups[g].values;
-        for (const Option *o = groups[g].options; o < groups[g].options + groups[g].count; o++)
-            if (!strcmp(key_of(key, o), name)) return o;
-    }
+    for (const Option *o = group->options; o < group->options + group->count; o++)
+        if (!strcmp(key_of(key, o), name)) return o;
     return NULL;
 }
 
@@ -155,27 +149,25 @@ static bool is_removed(const Option *option, const json_t *value)
     return same;
 }
 
-static bool store_group(const OptionGroup *groups, int count, const char *group, json_t *map,
-                        const char *source, Error *error)
+static bool store_group(const OptionGroup *group, json_t *map, const char *source, Error *error)
 {
     const char *key;
     json_t *value;
-    void *values;
     char label[2 * KEY_LIMIT];
     if (!json_is_object(map))
-        return error_set(error, "%s: '%s' is no object of options", source, group);
+        return error_set(error, "%s: '%s' is no object of options", source, group->key);
     json_object_foreach(map, key, value)
     {
-        const Option *option = option_of_key(&values, groups, count, group, key);
-        if (!option) return error_set(error, "%s: unknown key '%s.%s'", source, group, key);
-        if (option->flags & OPTION_REMOVED) {
-            if (is_removed(option, value)) continue;
-            return error_set(error, "%s: '%s.%s' is no longer supported: only %s goes on",
-                             source, group, key, option->help);
-        }
-        snprintf(label, sizeof label, "%s.%s", group, key);
-        if (!store(option, values, label, value, error))
-            return error_prefix(error, "%s", source);
+        const Option *option = option_of_key(group, key);
+        if (!option)
+            return error_set(error, "%s: unknown key '%s.%s'", source, group->key, key);
+        snprintf(label, sizeof label, "%s.%s", group->key, key);
+        if (!(option->flags & OPTION_REMOVED)) {
+            if (!store(option, group->values, label, value, error))
+                return error_prefix(error, "%s", source);
+        } else if (!is_removed(option, value))
+            return error_set(error, "%s: '%s' is no longer supported: only %s goes on", source,
+                             label, option->help);
     }
     return true;
 }
@@ -189,12 +181,10 @@ static bool store_groups(const OptionGroup *groups, int count, json_t *root, con
         return error_set(error, "%s: the outermost value must be an object", source);
     json_object_foreach(root, key, value)
     {
-        bool known = false;
-        for (int g = 0; g < count; g++)
-            known = known || (groups[g].key && !strcmp(groups[g].key, key));
-        if (!known && partly) continue;
-        if (!known) return error_set(error, "%s: unknown key '%s'", source, key);
-        if (!store_group(groups, count, key, value, source, error)) return false;
+        int g = 0;
+        while (g < count && (!groups[g].key || strcmp(groups[g].key, key))) g++;
+        if (g == count && !partly) return error_set(error, "%s: unknown key '%s'", source, key);
+        if (g < count && !store_group(&groups[g], value, source, error)) return false;
     }
     return true;
 }

@@ -67,8 +67,8 @@ static bool run(Update *u, const Packed *source, const Packed *target, Error *er
     Transformer *model = &u->model;
     size_t bytes = model->params.size * sizeof(real);
     double smoothing = u->config.label_smoothing;
-    if (!(u->weights = block_resident(bytes, error)) ||
-        !(u->gradient = block_resident(bytes, error)) ||
+    if (!(u->weights = block_zeros(bytes, error)) ||
+        !(u->gradient = block_zeros(bytes, error)) ||
         !(u->snapshot[0] = snapshot_open_for(model, source, target, KEEP_GRADIENTS, error)))
         return false;
     memcpy(u->weights, model->block, bytes);

@@ -82,14 +82,14 @@ static bool allocate(Gradients *g, const Transformer *model, Error *error)
     g->squares = calloc(g->slices, sizeof *g->squares);
     if (!g->weights || !g->squares) return error_memory(error, "for gradients");
     for (int i = 0; i < g->end - g->first; i++) {
-        if (!(g->block[i] = block_resident(g->size * sizeof(real), error))) return false;
+        if (!(g->block[i] = block_zeros(g->size * sizeof(real), error))) return false;
         params_bind(&g->weights[i], g->block[i], &model->config);
     }
     divide(g);
     if (g->reduction.ranks == 1) return true;
     g->rounds = reduction_places(g->place, g->reduction, g->reduction.accumulators);
     size_t received = (size_t)g->rounds * (size_t)g->reduction.ranks * own_size(g);
-    return (g->received = block_resident(received * sizeof(real), error));
+    return (g->received = block_zeros(received * sizeof(real), error));
 }
 
 bool gradients_create(Gradients *g, const Transformer *model, int accumulators, Error *error)

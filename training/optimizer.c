@@ -41,9 +41,9 @@ bool optimizer_create(Optimizer *o, Transformer *model, Gradients *gradients,
     const Gradients *g = gradients;
     size_t size = sizeof(real) * (distributed_rank() ? g->own.end - g->own.begin : g->size);
     size_t workspace = sizeof(real) * o->workspace_size * (size_t)threads;
-    if (!(o->m = block_resident(size, error)) || !(o->v = block_resident(size, error)) ||
-        (config->ema > 0 && !(o->ema = block_resident(size, error))) ||
-        (workspace && !(o->workspace = block_resident(workspace, error))))
+    if (!(o->m = block_zeros(size, error)) || !(o->v = block_zeros(size, error)) ||
+        (config->ema > 0 && !(o->ema = block_zeros(size, error))) ||
+        (workspace && !(o->workspace = block_zeros(workspace, error))))
         return false;
     CheckpointBlock *block = o->block;
     if (o->ema) *block++ = (CheckpointBlock){CHECKPOINT_AVERAGE, CHECKPOINT_WEIGHTS, o->ema};

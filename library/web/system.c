@@ -7,14 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-size_t block_bytes(size_t size)
-{
-    return (size / BLOCK_ALIGNMENT + 1) * BLOCK_ALIGNMENT;
-}
-
 void *block_allocate(size_t size)
 {
-    return size < PTRDIFF_MAX ? aligned_alloc(BLOCK_ALIGNMENT, block_bytes(size)) : NULL;
+    size_t bytes = (size / BLOCK_ALIGNMENT + 1) * BLOCK_ALIGNMENT;
+    return size < PTRDIFF_MAX ? aligned_alloc(BLOCK_ALIGNMENT, bytes) : NULL;
 }
 
 void *block_zeros(size_t size, Error *error)
@@ -22,11 +18,6 @@ void *block_zeros(size_t size, Error *error)
     void *block = block_allocate(size);
     if (!block) return error_memory(error, "for %.1f MB", (double)size / 1e6), NULL;
     return memset(block, 0, size);
-}
-
-void *block_resident(size_t size, Error *error)
-{
-    return block_zeros(size, error);
 }
 
 void block_release(void *at, size_t size)

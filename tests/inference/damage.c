@@ -84,8 +84,8 @@ TEST(version_1_loads)
     assert_non_null(worker = workers_start(1, &error));
     assert_non_null(version_1 = file_read(name, 1 << 20, &version_1_size, &error));
     assert_true(translates(version_1, version_1_size));
-    weights = block_resident(params.size * sizeof(real), &error),
-    block = block_resident(params.size * sizeof(real), &error);
+    weights = block_zeros(params.size * sizeof(real), &error),
+    block = block_zeros(params.size * sizeof(real), &error);
     assert_true(checkpoint_open_bytes(&whole, version_1, version_1_size, "it", &error));
     for (int i = 0; i < 3; i++)
         assert_true(checkpoint_read(&whole, &params, prefixes[i], weights, &error));

@@ -20,7 +20,7 @@ static int make(void **state)
 {
     if (path_make(state) || !params_table(&params, &config, &error)) return -1;
     for (int i = 0; i < BLOCKS; i++) {
-        if (!(blocks[i] = block_resident(params.size * sizeof(real), &error))) return -1;
+        if (!(blocks[i] = block_zeros(params.size * sizeof(real), &error))) return -1;
         params_initialise(&params, blocks[i], (uint64_t)i);
     }
     for (size_t k = 0; k < params.size; k++) blocks[2][k] = (real)fabs(blocks[2][k]);
@@ -69,7 +69,7 @@ static void assert_says(const char *part)
 
 static void same_block(const CheckpointFile *file, const char *prefix, const real *expected)
 {
-    real *block = block_resident(params.size * sizeof(real), &error);
+    real *block = block_zeros(params.size * sizeof(real), &error);
     assert_true(checkpoint_has(file, prefix));
     assert_true(checkpoint_fits(file, &params, prefix, false, &error));
     if (!checkpoint_read(file, &params, prefix, block, &error)) fail_msg("%s", error.text);
@@ -135,8 +135,8 @@ TEST(variants_come_back)
         OptionGroup group = {"The model", "model", model_options, model_option_count, &was};
         Params table;
         assert_true(params_table(&table, &was, &error));
-        real *saved = block_resident(table.size * sizeof(real), &error),
-             *read = block_resident(table.size * sizeof(real), &error);
+        real *saved = block_zeros(table.size * sizeof(real), &error),
+             *read = block_zeros(table.size * sizeof(real), &error);
         char *json = options_to_json(&group, 1);
         params_initialise(&table, saved, 7);
         save_variant(&table, saved, json);
@@ -180,7 +180,7 @@ TEST(another_network_is_told_apart)
         other.norm = cases[i].norm, other.positions = cases[i].positions;
         other.tying = cases[i].tying;
         assert_true(params_table(&table, &other, &error));
-        real *block = block_resident(table.size * sizeof(real), &error);
+        real *block = block_zeros(table.size * sizeof(real), &error);
         assert_false(checkpoint_fits(&file, &table, "", false, &error));
         assert_says(cases[i].error);
         assert_false(checkpoint_read(&file, &table, "", block, &error));
@@ -195,7 +195,7 @@ TEST(numbers_must_be_finite)
 {
     Checkpoint checkpoint = all_of_it();
     const Tensor *tensor = params_find(&params, "model.decoder.layers.1.fc2.bias");
-    real *block = block_resident(params.size * sizeof(real), &error),
+    real *block = block_zeros(params.size * sizeof(real), &error),
          *number = &blocks[0][tensor->offset + 2];
     real kept = *number;
     static const struct {

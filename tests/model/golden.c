@@ -127,7 +127,7 @@ FIXTURE(setup)
 
     assert_true(transformer_create(&g.model, &network->config, &error));
     const Params *params = &g.model.params;
-    g.gradient = block_resident(params->size * sizeof(real), &error);
+    g.gradient = block_zeros(params->size * sizeof(real), &error);
     assert_non_null(g.gradient);
     params_bind(&g.dw, g.gradient, &network->config);
     for (int t = 0; t < params->count; t++) {
@@ -220,8 +220,8 @@ TEST(test_updates)
 {
     if (!network->updates) return;
     const Params *params = &g.model.params;
-    real *m = block_resident(params->size * sizeof(real), NULL),
-         *v = block_resident(params->size * sizeof(real), NULL);
+    real *m = block_zeros(params->size * sizeof(real), NULL),
+         *v = block_zeros(params->size * sizeof(real), NULL);
     float *norms = load("gradient_norm", DTYPE_F32, 5);
     assert_true(m && v);
     for (int update = 1; update <= 5; update++) {

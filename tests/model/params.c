@@ -67,7 +67,7 @@ typedef struct Place {
 static void check_bound(const ModelConfig *config, const Place *place, int count)
 {
     Params params = table(config);
-    real *block = block_resident(params.size * sizeof(real), NULL);
+    real *block = block_zeros(params.size * sizeof(real), NULL);
     assert_non_null(block);
     assert_int_equal((uintptr_t)block % 64, 0);
     for (size_t i = 0; i < params.size; i++) assert_true(block[i] == 0);
@@ -217,7 +217,7 @@ TEST(test_initial_values)
     for (int i = 0; i < VARIANTS; i++) {
         ModelConfig config = variant_config(wide, &variants[i]);
         Params params = table(&config);
-        real *block = block_resident(params.size * sizeof(real), NULL);
+        real *block = block_zeros(params.size * sizeof(real), NULL);
         assert_non_null(block);
         params_initialise(&params, block, 1);
         for (int t = 0; t < params.count; t++)
@@ -234,9 +234,9 @@ TEST(test_seed_and_name)
     ModelConfig other = small;
     other.vocab = 50, other.encoder_layers = 1, other.decoder_layers = 1;
     Params a = table(&small), b = table(&other);
-    real *one = block_resident(a.size * sizeof(real), NULL),
-         *two = block_resident(b.size * sizeof(real), NULL);
-    real *seed = block_resident(a.size * sizeof(real), NULL);
+    real *one = block_zeros(a.size * sizeof(real), NULL),
+         *two = block_zeros(b.size * sizeof(real), NULL);
+    real *seed = block_zeros(a.size * sizeof(real), NULL);
     assert_true(one && two && seed);
     params_initialise(&a, one, 1);
     params_initialise(&b, two, 1);

@@ -90,7 +90,7 @@ static void forward(Run *run, const Packed *from, const Packed *to, const Dropou
 static real *backward(Run *run, const Packed *from, const Packed *to, const Dropout *dropout)
 {
     static Weights dw;
-    real *block = block_resident(model.params.size * sizeof(real), NULL);
+    real *block = block_zeros(model.params.size * sizeof(real), NULL);
     assert_non_null(block);
     params_bind(&dw, block, &config);
     run_layout(run, from, to, dropout, KEEP_FOR_BACKWARD);
@@ -229,7 +229,7 @@ TEST(test_micro_batches)
     Dropout dropout = DROPOUT;
     real *all = backward(&run_a, &source, &target, &dropout);
     Loss loss = {0};
-    real *sum = block_resident(model.params.size * sizeof(real), NULL);
+    real *sum = block_zeros(model.params.size * sizeof(real), NULL);
     assert_non_null(sum);
     const int first[] = {0, 2, SENTENCES}, number[] = {0, 1, 2, 3, 4};
     for (int part = 0; part < 2; part++) {
@@ -273,7 +273,7 @@ TEST(test_nan_comes_through)
 TEST(test_other_weights)
 {
     size_t bytes = model.params.size * sizeof(real);
-    real *own = model.block, *copy = block_resident(model.params.size * sizeof(real), NULL);
+    real *own = model.block, *copy = block_zeros(model.params.size * sizeof(real), NULL);
     assert_non_null(copy);
     forward(&run_a, &source, &target, NULL, KEEP_OUTPUT);
     memcpy(copy, own, bytes);
