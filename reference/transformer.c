@@ -898,11 +898,11 @@ static void save(const char *path, const Model *m, const char *metadata, int blo
 {
     const char *format = ",\"%s%s\":{\"dtype\":\"%s\",\"shape\":%s,\"data_offsets\":[%zu,%zu]}",
                *type = sizeof(real) == sizeof(float) ? "F32" : "F64";
-    size_t room = 256 * (2 * (size_t)m->parameters + 3), at = 0,
+    size_t capacity = 256 * (2 * (size_t)m->parameters + 3), at = 0,
            tokenizer = (size_t)(m->tokenizer.end - m->tokenizer.at);
-    char *header = take(&lasting, room + 1, 1), *to = header, shape[24];
+    char *header = take(&lasting, capacity + 1, 1), *to = header, shape[24];
     FILE *out = fopen(path, "wb");
-    if (!out || fseek(out, 8 + (long)room, SEEK_SET)) fail("cannot write '%s'", path);
+    if (!out || fseek(out, 8 + (long)capacity, SEEK_SET)) fail("cannot write '%s'", path);
     to += sprintf(to, "{\"__metadata__\":{%s}", metadata);
     for (int i = 0; i < blocks; i++)
         for (const Parameter *p = m->table; p < m->table + m->parameters; p++) {
@@ -914,10 +914,10 @@ static void save(const char *path, const Model *m, const char *metadata, int blo
     snprintf(shape, sizeof shape, "[%zu]", tokenizer);
     to += sprintf(to, format, "", "tokenizer", "U8", shape, at, at + tokenizer);
     fwrite(m->tokenizer.at, 1, tokenizer, out);
-    sprintf(to, "}%*s", (int)(header + room - to - 1), "");
+    sprintf(to, "}%*s", (int)(header + capacity - to - 1), "");
     rewind(out);
-    for (int i = 0; i < 8; i++) fputc((int)(room >> 8 * i & 255), out);
-    fwrite(header, 1, room, out);
+    for (int i = 0; i < 8; i++) fputc((int)(capacity >> 8 * i & 255), out);
+    fwrite(header, 1, capacity, out);
     if (ferror(out) || fclose(out)) fail("cannot write '%s'", path);
 }
 
@@ -987,7 +987,7 @@ static void print(const Model *m, Packed sentence)
     putchar('\n');
 }
 
-/* A text as a sentence by itself; without a text, room for one. */
+/* A text as a sentence by itself; without a text, memory for one. */
 static Packed sentence(const Model *m, const char *text)
 {
     int *start = take(&lasting, 2, sizeof *start),
