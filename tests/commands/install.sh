@@ -31,6 +31,9 @@ check "and they are followed" sh -c '
     cd "$1" && test -x b/qkv-train -a -s d/README.md -a -s m/man1/qkv-train.1 -a -s s/qkv/toy/train.en.gz \
         -a -s s/zsh/site-functions/_qkv -a ! -e usr/local/bin -a ! -e usr/local/share' sh "$scratch/x"
 
+check "the programs' addresses of functions are read-only" sh -c '
+    readelf -d "$1/bin/qkv-train" | grep -q BIND_NOW && readelf -lW "$1/bin/qkv-train" | grep -q GNU_RELRO' sh "$usr"
+
 # ---- the processor of an earlier build ----
 object() { MAKEFLAGS='' make -s -C "$here" BUILD="$scratch/native" CFLAGS="-O1 $1" ${2:+"$2"} "$scratch/native/base/utf8.o"; }
 check "an object for this processor alone" object -march=native
