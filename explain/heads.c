@@ -20,7 +20,7 @@ typedef struct HeadPair {
 
 // clang-format off
 static const char *const names[] = {"entropy", "of_max", "diagonal", "previous", "next", "end",
-                                    "same", "aer"};
+                                    "same"};
 // clang-format on
 
 bool heads_create(Heads *heads, const ModelConfig *config, Error *error)
@@ -227,18 +227,16 @@ static void print_typical(FILE *out, const Heads *heads, const Head *head, int l
 static void print_kind(FILE *out, const Heads *heads, AttentionKind kind, int least)
 {
     const Head *first = heads->kind[kind], *last = heads->kind[kind + 1] - 1;
-    int measures = HEAD_MEASURES - isnan(mean(first, HEAD_AER));
     fprintf(out, "\n%s\nhead   ", choice_kind_titles[kind]);
-    for (int m = 0; m < measures; m++)
+    for (int m = 0; m < HEAD_MEASURES; m++)
         fprintf(out, "%10s",
-                m == HEAD_AER               ? "AER"
-                : m != HEAD_END             ? names[m]
+                m != HEAD_END               ? names[m]
                 : kind == ATTENTION_DECODER ? "<pad>"
                                             : "</s>");
     for (const Head *head = first; head <= last; head++) {
         fputc('\n', out);
         print_name(out, head);
-        for (int m = 0; m < measures; m++)
+        for (int m = 0; m < HEAD_MEASURES; m++)
             if (head->rows[m]) fprintf(out, "%10.3f", mean(head, m));
             else fprintf(out, "%10s", "-");
     }

@@ -12,8 +12,7 @@
  *   previous, next    the words in columns i-1 and i+1; the decoder has no next
  *   end        </s>; in the decoder <pad>
  *   same       the same text: in self-attention as column i has, elsewhere in the sentence; in
- *              encoder-decoder attention as row i has
- *   aer        the alignment error rate, from the caller (inference/align.h) */
+ *              encoder-decoder attention as row i has */
 #pragma once
 
 #include <search.h>
@@ -24,7 +23,7 @@
 
 // clang-format off
 enum { HEAD_ENTROPY, HEAD_OF_MAX, HEAD_DIAGONAL, HEAD_PREVIOUS, HEAD_NEXT, HEAD_END,
-       HEAD_SAME, HEAD_AER, HEAD_MEASURES };
+       HEAD_SAME, HEAD_MEASURES };
 // clang-format on
 
 typedef struct Head {

@@ -18,10 +18,9 @@ typedef struct AlignConfig {
 extern const Option align_options[];
 extern const int align_option_count;
 
-/* Which attention is used as an alignment, and its alignment error rate if it is known. */
+/* Which attention is used as an alignment. */
 typedef struct AlignBy {
     int layer, head;  // from 0; or ALIGN_LAYERS; or ALIGN_MEAN, ALIGN_NORM
-    double aer;
 } AlignBy;
 
 /* *guided (=) whether training guided head 1 of the last layer, by the options in the checkpoint

@@ -28,7 +28,7 @@ typedef struct Alignment {
 static AlignBy way(const AlignWays *ways, int k)
 {
     int layer = k / ways->heads, head = k % ways->heads;
-    AlignBy by = {layer, head, align_error(&ways->counts[k])};
+    AlignBy by = {layer, head};
     if (layer == ways->layers)
         by.layer = ALIGN_LAYERS, by.head = head ? ALIGN_NORM : ALIGN_MEAN;
     else if (head >= ways->heads - 2)
@@ -58,8 +58,8 @@ static int find_best(const AlignWays *ways, bool single)
     int best = 0;
     double least = INFINITY;
     for (int k = 0; k < ways->count; k++) {
-        AlignBy by = way(ways, k);
-        if (by.aer < least && (!single || by.head >= 0)) least = by.aer, best = k;
+        double aer = align_error(&ways->counts[k]);
+        if (aer < least && (!single || way(ways, k).head >= 0)) least = aer, best = k;
     }
     return best;
 }
@@ -86,8 +86,8 @@ static void print_best(const AlignWays *ways, const char *what, int k)
     printf("%-10s %s%s, %s%s: AER %.4f, precision %.4f, recall %.4f\n", what,
            by.layer >= 0 ? "layer " : "all layers",
            by.layer >= 0 ? align_name(layer, by.layer) : "", by.head >= 0 ? "head " : "",
-           align_name(name, by.head), by.aer, align_precision(&ways->counts[k]),
-           align_recall(&ways->counts[k]));
+           align_name(name, by.head), align_error(&ways->counts[k]),
+           align_precision(&ways->counts[k]), align_recall(&ways->counts[k]));
 }
 
 /* ---- the run ---- */
@@ -102,16 +102,12 @@ static bool read_gold(const Alignment *a, Links *gold, Error *error)
     return links_read(gold, line, where, a->source.words, a->target.words, error);
 }
 
-/* Adds the pair to the report, and aligns it or compares it with `gold`. */
+/* Adds the pair to the report of heads, compares it with `gold`, or aligns it. */
 static bool use_pair(Alignment *a, const Snapshot *snapshot, const Links *gold, Error *error)
 {
-    View *view = a->view;
-    const Vocabulary *vocabulary = &a->pairs->bundle->vocabulary;
-    return !snapshot ||
-           ((!view->request->head_report ||
-             heads_add(&view->heads, snapshot, vocabulary, error)) &&
-            (a->gold ? compare_all(a, snapshot, gold, error)
-                     : view->request->head_report || link_pair(a, snapshot, error)));
+    if (a->view->request->head_report)
+        return heads_add(&a->view->heads, snapshot, &a->pairs->bundle->vocabulary, error);
+    return a->gold ? compare_all(a, snapshot, gold, error) : link_pair(a, snapshot, error);
 }
 
 /* snapshot: of the pair; NULL if a side is longer than the model takes */
@@ -119,7 +115,8 @@ static bool align_one(Alignment *a, const Snapshot *snapshot, Error *error)
 {
     Links gold = {0}, *links = &a->view->aligner.links;
     links->count = 0;
-    bool good = (!a->gold || read_gold(a, &gold, error)) && use_pair(a, snapshot, &gold, error);
+    bool good = (!a->gold || read_gold(a, &gold, error)) &&
+                (!snapshot || use_pair(a, snapshot, &gold, error));
     if (good && !a->gold && !a->view->request->head_report) {
         links_print(stdout, links);
         putchar('\n');
@@ -180,22 +177,12 @@ bool alignment_run(const Pairs *pairs, View *view, Error *error)
                    .ways = {.layers = model->decoder_layers, .heads = model->heads + 2}};
     a.ways.count = a.ways.layers * a.ways.heads + 2;
     a.ways.counts = calloc((size_t)a.ways.count, sizeof *a.ways.counts);
-    bool good =
-        (a.ways.counts || error_memory(error, "to align")) &&
-        (!path || text_open(&gold, path, error)) && align_all(&a, error) &&
-        (path && !view->request->head_report ? report(&a, error)
-                                             : stream_flush(stdout, "the alignments", error));
+    bool good = (a.ways.counts || error_memory(error, "to align")) &&
+                (!path || text_open(&gold, path, error)) && align_all(&a, error) &&
+                (path ? report(&a, error) : stream_flush(stdout, "the alignments", error));
     text_close(&gold);
     idlines_free(&a.source);
     idlines_free(&a.target);
-    if (good && path)
-        for (Head *head = view->heads.kind[ATTENTION_CROSS]; head && head->number >= 0;
-             head++) {
-            const AlignError *counts =
-                &a.ways.counts[head->layer * a.ways.heads + head->number];
-            head->sum[HEAD_AER] = align_error(counts);
-            head->rows[HEAD_AER] = !isnan(head->sum[HEAD_AER]);
-        }
     free(a.ways.counts);
     return good;
 }

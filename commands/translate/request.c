@@ -53,7 +53,7 @@ static const Option request_options[] = {
      "permute the tokens of each source but </s>; --seed chooses the order", 0},
     {"head-report", OPTION_FLAG, FIELD(head_report), 0, 0, NULL, NULL,
      "print what every head does over all of the input, or over its pairs with --target: entropy, "
-     "shares of the weight, typical pairs of words; with --gold its alignment error rate", 0},
+     "shares of the weight, typical pairs of words", 0},
     {"from", OPTION_TEXT, FIELD(from), 0, 0, NULL, "WORD",
      "with --head-report and --to: rank the heads by the mean weight from one word to another", 0},
     {"to", OPTION_TEXT, FIELD(to), 0, 0, NULL, "WORD", "the word that --from attends to", 0},
@@ -164,12 +164,11 @@ static bool check(Request *r, Error *error)
          "--from WORD --to WORD go together with --head-report, without --json"},
         {r->head_report && (r->align.align || r->explain || r->score || r->hypothesis ||
                             r->reference || picture),
-         "--head-report goes with --target and --gold: ask for other views alone"},
+         "--head-report goes with --target: ask for other views alone"},
         {r->target && !r->score && !r->align.align && !r->head_report,
          "--target goes with --score, --align or --head-report: it has the "
          "translations that are given"},
-        {r->align.gold && !r->align.align && !(r->head_report && r->target),
-         "--gold goes with --align, or with --head-report --target: it has the right links"},
+        {r->align.gold && !r->align.align, "--gold goes with --align: it has the right links"},
         {dashes > 1, "only one of the input, --reference, --target, --hypothesis "
                      "and --gold can be standard input"},
         {r->align.align && r->explain,
