@@ -66,15 +66,6 @@ bool view_open(View *view, Error *error)
 
 /* ---- the attention ---- */
 
-/* name for a single text, as "out.png"; "out-3.png" for the third of several. */
-static void picture_path(char *path, size_t size, const Request *r, const char *name,
-                         long long number)
-{
-    int stem = (int)(strrchr(name, '.') - name);
-    if (r->texts.count == 1) snprintf(path, size, "%s", name);
-    else snprintf(path, size, "%.*s-%lld%s", stem, name, number, name + stem);
-}
-
 typedef struct Drawing {
     char path[4200];
     const PictureInput *input;
@@ -88,12 +79,15 @@ static bool draw_file(const void *context, Error *error)
                : picture_save(d->path, NULL, d->input, error);
 }
 
-static bool draw(View *view, const PictureInput *input, const char *name, long long number,
-                 Error *error)
+/* Draws "out.png" of a single text, and "out-3.png" of the third of several. */
+static bool draw(const View *view, const PictureInput *input, const char *name,
+                 long long number, Error *error)
 {
     Drawing drawing = {.input = input};
     char *path = drawing.path;
-    picture_path(path, sizeof drawing.path, view->request, name, number);
+    int stem = (int)(strrchr(name, '.') - name);
+    if (view->request->texts.count == 1) snprintf(path, sizeof drawing.path, "%s", name);
+    else snprintf(path, sizeof drawing.path, "%.*s-%lld%s", stem, name, number, name + stem);
     if (!command_draw(draw_file, &drawing, path, error)) return false;
     if (view->news) utf8_print(view->news, "%s: drew %s\n", command_name(), path);
     return true;
@@ -146,14 +140,11 @@ static bool show(View *view, Answer *answer, long long number, Error *error)
 static bool show_nothing(const View *view, long long number, Error *error)
 {
     const Request *r = view->request;
-    char path[4200] = "it";
     if (!shows_attention(r)) return true;
-    if (r->attention.count) picture_path(path, sizeof path, r, r->attention.item[0], number);
-    if (r->texts.count == 1)
-        return error_set(error, "the text is empty: there is no attention for %s", path);
+    if (r->texts.count == 1) return error_set(error, "the text is empty: it has no attention");
     if (view->news)
-        utf8_print(view->news, "%s: line %lld is empty: there is no attention for %s\n",
-                   command_name(), number, path);
+        fprintf(view->news, "%s: line %lld is empty: it has no attention\n", command_name(),
+                number);
     return true;
 }
 

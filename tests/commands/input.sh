@@ -82,11 +82,11 @@ check "--attention draws all that it names" sh -c \
     'test "$(grep -c "drew" err)" = 3 && cmp a.png c.png && head -c 4 a.png | grep -q PNG && grep -q "^<!DOCTYPE" b.html'
 translate --attention d.png --attention e.html "one" "two" >out 2>err
 check "of each of several texts" test -s d-1.png -a -s d-2.png -a -s e-1.html -a -s e-2.html
-wrong "an empty text has no attention" 1 "the text is empty: there is no attention for x.png" \
+wrong "an empty text has no attention" 1 "the text is empty: it has no attention" \
     translate --attention x.png ""
 printf '\none\n' | translate --attention f.png >out 2>err
 check "nor has an empty line, which stops nothing" sh -c 'test $1 = 0 -a -s f-2.png -a ! -e f-1.png &&
-    grep -q "^translate: line 1 is empty: there is no attention for f-1.png$" err' sh $?
+    grep -q "^translate: line 1 is empty: it has no attention$" err' sh $?
 translate --explain --attention-kind all "one two" >out 2>err
 check "--explain --attention-kind all says which" grep -q "^translate: --explain .* here cross; --attention-kind " err
 
