@@ -14,7 +14,7 @@ typedef struct Request {
     StringList model, attention;
     char *prefix, *given, *word, *target, *hypothesis, *reference, *save_int8, *export,
         *by_hand;
-    char *neighbours, *from, *to;
+    char *from, *to;
     int threads, bleu_tokenize, pair_count;
     int invalid;  // a TextInvalid
     bool head_report, int8, list_vocabulary, show, explain, backward, score, lowercase, json,
