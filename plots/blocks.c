@@ -11,11 +11,10 @@
 #include <unistd.h>
 
 #include "base/columns.h"
-#include "base/utf8.h"
 
-enum { LINE = 80, LABEL_MOST = 14, CELL_MOST = 13, PART = 32 };
-/* The narrowest cells with a label above them, with a number, and with a shade alone. */
-enum { CELL_LABEL = 9, CELL_NUMBER = 4, CELL_SHADE = 2 };
+enum { LINE = 80, LABEL_MOST = 14 };
+/* The width of a cell and the blank before it: of a short label, of a number, and of a long label. */
+enum { CELL_LEAST = 7, CELL_NUMBER = 5, CELL_MOST = 13 };
 
 BlocksColor blocks_color(FILE *out)
 {
@@ -51,20 +50,19 @@ static void cell(FILE *out, float value, int width, const Colormap *map, BlocksC
 {
     static const char *const shades[] = {" ", "░", "▒", "▓", "█"};
     char text[16] = "";
-    if (width >= CELL_NUMBER && !(value < ZERO)) heatmap_number(text, value);
+    if (!(value < ZERO)) heatmap_number(text, value);
     if (color == BLOCKS_PLAIN) {
-        int gap = width > CELL_NUMBER, filled = width - gap - (int)strlen(text);
         int shade = value >= 0.05f;
         while (shade && shade < 4 && value >= 0.25f * (float)shade) shade++;
-        fprintf(out, "%*s", gap, "");
-        while (filled-- > 0) fputs(shades[shade], out);
+        fputc(' ', out);
+        for (int k = 1 + (int)strlen(text); k < width; k++) fputs(shades[shade], out);
         fputs(text, out);
         return;
     }
     Color back = colormap_color(map, value, false);
     set_color(out, 48, back, color);
     set_color(out, 38, colormap_contrast(back), color);
-    fprintf(out, "%*s%*s\033[0m", width - 1, text, width > CELL_SHADE, "");
+    fprintf(out, "%*s \033[0m", width - 1, text);
 }
 
 static int widest(const char *const *label, int count, int least, int most)
@@ -76,63 +74,25 @@ static int widest(const char *const *label, int count, int least, int most)
     return least < most ? least : most;
 }
 
-/* Cuts a label into at most LABEL_MOST characters with their combining marks; returns their
- * number. */
-static int split(char part[LABEL_MOST][PART], const char *text)
-{
-    int count = 0, length;
-    for (unsigned code; *text; text += length) {
-        char one[8];
-        length = utf8_next(text, &code);
-        snprintf(one, sizeof one, "%.*s", length, text);
-        bool mark = count && !columns_width(one);
-        if (!mark && count == LABEL_MOST) return strcpy(part[count - 1], "…"), count;
-        if (!mark) *part[count++] = '\0';
-        if (strlen(part[count - 1]) + sizeof one < PART) strcat(part[count - 1], one);
-    }
-    return count;
-}
-
-/* The labels of the columns first .. last-1; upright: from top to bottom. */
-static void put_labels(FILE *out, const char *const *label, int first, int last, int indent,
-                       int width, bool upright)
-{
-    char part[LABEL_MOST][PART];
-    int height = 1;
-    for (int j = first; j < last && upright; j++)
-        if (split(part, label[j]) > height) height = split(part, label[j]);
-    for (int line = 0; line < height; line++) {
-        int gap = indent;  // blank columns before the next character
-        for (int j = first; j < last; j++) {
-            int place = upright ? line - height + split(part, label[j]) : 0;
-            const char *text = !upright ? label[j] : place < 0 ? "" : part[place];
-            if (*text) {
-                fprintf(out, "%*s", gap + !upright, "");
-                columns_put(out, text, width - !upright, true);
-                gap = 0;
-            } else gap += width;
-        }
-        fputc('\n', out);
-    }
-}
-
 void blocks_print(FILE *out, const HeatMap *map, bool causal, BlocksColor color)
 {
     Colormap colors = colormap_make(THEME_DARK);
     int label = widest(map->row_labels, map->rows, 1, LABEL_MOST);
-    int width = widest(map->column_labels, map->columns, CELL_NUMBER, CELL_MOST - 1) + 1;
+    int width = widest(map->column_labels, map->columns, CELL_NUMBER - 1, CELL_MOST - 1) + 1;
     int line = columns_of(out, LINE);
-    int left = (line < 2 * LABEL_MOST ? LINE : line) - label - 1, each = left / map->columns;
-    bool upright = each < (width < CELL_LABEL ? width : CELL_LABEL);
-    if (upright) width = each < CELL_NUMBER ? CELL_SHADE : CELL_NUMBER;
-    else if (width > each) width = each;
+    int left = (line < 2 * LABEL_MOST ? LINE : line) - label - 1;
+    width = clamp(left / map->columns, width < CELL_LEAST ? width : CELL_LEAST, width);
     int fit = left / width;  // columns in a line
     for (int first = 0; first < map->columns; first += fit) {
         int last = first + fit < map->columns ? first + fit : map->columns;
-        if (first) fputc('\n', out);
-        put_labels(out, map->column_labels, first, last, label + 1, width, upright);
+        fprintf(out, "%s%*s", first ? "\n" : "", label + 1, "");
+        for (int j = first; j < last; j++) {
+            fputc(' ', out);
+            columns_put(out, map->column_labels[j], width - 1, true);
+        }
+        fputc('\n', out);
         for (int i = 0; i < map->rows; i++) {
-            int gap = 1;
+            int gap = 1;  // blank columns before the next cell
             columns_put(out, map->row_labels[i], label, true);
             for (int j = first; j < last && !(causal && j > i); j++) {
                 float value = map->weight[i * map->columns + j];

@@ -4,10 +4,9 @@
  *        jane █████.97      .01               .02
  *      visite      .01 █████.95      .01      .03
  *
- * Weights below .005 are blank. Where the columns are too narrow for their labels, these stand
- * upright; where they are too narrow for numbers, there are only colours or shades. Columns that
- * do not fit into a line follow below it, with the row labels repeated. A line is as wide as the
- * terminal; 80 columns elsewhere. */
+ * Weights below .005 are blank. Long labels are cut. Columns that do not fit into a line follow
+ * below it, with the row labels repeated. A line is as wide as the terminal; 80 columns
+ * elsewhere. */
 #pragma once
 
 #include "plots/heatmap.h"
