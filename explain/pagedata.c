@@ -10,8 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { COLORS = 33 };  // of the 256 of a colour map, evenly spaced
-
 static const char *const SIDE[] = {
     [TOKENS_SOURCE] = "source", [TOKENS_TARGET] = "target", [TOKENS_READ] = "read"};
 
@@ -157,12 +155,10 @@ static void put_kind(PageWriter *page, int k)
 
 static void put_colors(JsonWriter *json, const char *key, Theme theme)
 {
-    Colormap map = colormap_make(theme);
     json_open_array(json, key);
-    for (int i = 0; i < COLORS; i++) {
-        Color c = map.color[i * (COLORMAP_SIZE - 1) / (COLORS - 1)];
+    for (int i = 0; i < COLORMAP_KNOTS; i++) {
         char text[8];
-        snprintf(text, sizeof text, "#%02x%02x%02x", c.r, c.g, c.b);
+        snprintf(text, sizeof text, "#%06x", (unsigned)colormap_knots[theme][i]);
         json_put_text(json, NULL, text);
     }
     json_close(json);

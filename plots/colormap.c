@@ -1,99 +1,68 @@
-/* colormap.c -- two sequential colour maps, computed so that equal steps look equal.
+/* colormap.c -- two sequential colour maps in which equal steps look equal.
  *
- * Each map is a smooth path through OKLab (Ottosson 2020, "A perceptual color space for image
- * processing"), a space in which the Euclidean distance of two colours is about how different
- * they look. The path goes through a few colours given as lightness L, chroma C and hue h. Its
- * lightness is monotonic, and it is sampled at equal distances, which makes the map
- * perceptually uniform like viridis and magma (Smith and van der Walt 2015). The light map has
- * viridis's hues, from green over blue to violet; the dark one has magma's.
- *
- *     a = C cos h, b = C sin h
- *     (l, m, s) = (M1 · (L, a, b))³,   linear RGB = M2 · (l, m, s),   sRGB by IEC 61966-2-1 */
+ * Each has knots at equal distances, with straight lines in between. They were taken from a smooth
+ * path through OKLab (Ottosson 2020, "A perceptual color space for image processing"), a space in
+ * which the Euclidean distance of two colours is about how different they look; its lightness is
+ * monotonic. So the maps are perceptually uniform like viridis and magma (Smith and van der Walt
+ * 2015). The light map has viridis's hues, from green over blue to violet; the dark one has
+ * magma's. */
 #include "plots/colormap.h"
 
 #include <math.h>
 
-enum { KNOTS = 6, SAMPLES = 1024 };
-
-typedef struct Lab {
-    double L, a, b;
-} Lab;
-
 // clang-format off
-static const double knots[2][KNOTS][3] = {  // L, C, h in degrees
-    [THEME_LIGHT] = {{0.965, 0.014, 130}, {0.870, 0.080, 165}, {0.730, 0.105, 195},
-                     {0.560, 0.115, 240}, {0.410, 0.125, 275}, {0.260, 0.095, 295}},
-    [THEME_DARK]  = {{0.245, 0.022, 275}, {0.370, 0.110, 295}, {0.500, 0.160, 335},
-                     {0.640, 0.180,  15}, {0.800, 0.135,  60}, {0.965, 0.060,  98}},
+const uint32_t colormap_knots[2][COLORMAP_KNOTS] = {
+    [THEME_LIGHT] = {
+        0xf0f5ec, 0xe1f3e3, 0xd1f1db, 0xc0eed3, 0xb0eacc, 0x9fe4c6, 0x8fdfc3, 0x7fd8c1,
+        0x6fd2c0, 0x5fcbbf, 0x51c4bd, 0x44bcbc, 0x39b4bb, 0x30acba, 0x29a4b9, 0x249cb8,
+        0x2193b7, 0x208bb5, 0x2082b3, 0x237ab0, 0x2771ac, 0x2c68a8, 0x315fa3, 0x35579e,
+        0x374e98, 0x394591, 0x383d89, 0x37357f, 0x342f75, 0x32286b, 0x2f2260, 0x2c1c56,
+        0x29164c},
+    [THEME_DARK] = {
+        0x1d202b, 0x232338, 0x282646, 0x2f2954, 0x362c62, 0x402f6e, 0x4c3177, 0x59337d,
+        0x673482, 0x763484, 0x843486, 0x913687, 0x9f3886, 0xac3b83, 0xb83e7e, 0xc44178,
+        0xd04572, 0xdb4b6d, 0xe45368, 0xeb5d64, 0xf06960, 0xf4755d, 0xf7815a, 0xf98d58,
+        0xfa9858, 0xfca55c, 0xfeb165, 0xffbd73, 0xffc883, 0xffd493, 0xffdfa5, 0xffeab6,
+        0xfef5c7},
 };
 // clang-format on
 
-static Lab knot(Theme theme, int i)
+/* The luminance of sRGB, and the code of a grey of this luminance (IEC 61966-2-1). */
+static double linear(int code)
 {
-    const double *k = knots[theme][i < 0 ? 0 : i >= KNOTS ? KNOTS - 1 : i];
-    double hue = k[2] * 3.14159265358979323846 / 180;
-    return (Lab){k[0], k[1] * cos(hue), k[1] * sin(hue)};
+    double v = code / 255.0;
+    return v <= 0.04045 ? v / 12.92 : pow((v + 0.055) / 1.055, 2.4);
 }
 
-/* Catmull-Rom spline: the cubic through p1 and p2 with slopes (p2-p0)/2 and (p3-p1)/2. */
-static double cubic(double p0, double p1, double p2, double p3, double t)
+static double luminance(Color c)
 {
-    return p1 +
-           0.5 * t *
-               (p2 - p0 + t * (2 * p0 - 5 * p1 + 4 * p2 - p3 + t * (3 * (p1 - p2) + p3 - p0)));
+    return 0.2126 * linear(c.r) + 0.7152 * linear(c.g) + 0.0722 * linear(c.b);
 }
 
-static Lab path(Theme theme, double t)
+static uint8_t grey_of(double y)
 {
-    int i = (int)(t * (KNOTS - 1));
-    if (i > KNOTS - 2) i = KNOTS - 2;
-    double u = t * (KNOTS - 1) - i;
-    Lab p = knot(theme, i - 1), q = knot(theme, i), r = knot(theme, i + 1),
-        s = knot(theme, i + 2);
-    return (Lab){cubic(p.L, q.L, r.L, s.L, u), cubic(p.a, q.a, r.a, s.a, u),
-                 cubic(p.b, q.b, r.b, s.b, u)};
+    return (uint8_t)lround(255 *
+                           (y <= 0.0031308 ? 12.92 * y : 1.055 * pow(y, 1 / 2.4) - 0.055));
 }
 
-static uint8_t gamma_encode(double linear)
+/* A channel, `shift` bits from the right, at t between two knots. */
+static uint8_t between(uint32_t low, uint32_t high, int shift, double t)
 {
-    double v = linear <= 0.0031308 ? 12.92 * linear : 1.055 * pow(linear, 1 / 2.4) - 0.055;
-    return (uint8_t)lround(255 * fmin(fmax(v, 0), 1));
-}
-
-static Color lab_color(Lab c)
-{
-    double l = pow(c.L + 0.3963377774 * c.a + 0.2158037573 * c.b, 3);
-    double m = pow(c.L - 0.1055613458 * c.a - 0.0638541728 * c.b, 3);
-    double s = pow(c.L - 0.0894841775 * c.a - 1.2914855480 * c.b, 3);
-    return (Color){gamma_encode(+4.0767416621 * l - 3.3077115913 * m + 0.2309699292 * s),
-                   gamma_encode(-1.2684380046 * l + 2.6097574011 * m - 0.3413193965 * s),
-                   gamma_encode(-0.0041960863 * l - 0.7034186147 * m + 1.7076147010 * s)};
-}
-
-static double distance(Lab p, Lab q)
-{
-    return sqrt((p.L - q.L) * (p.L - q.L) + (p.a - q.a) * (p.a - q.a) +
-                (p.b - q.b) * (p.b - q.b));
+    return (uint8_t)lround((1 - t) * (low >> shift & 255) + t * (high >> shift & 255));
 }
 
 Colormap colormap_make(Theme theme)
 {
-    double length[SAMPLES + 1];  // of the path up to each sample
-    length[0] = 0;
-    for (int i = 1; i <= SAMPLES; i++) {
-        double t = (double)i / SAMPLES, before = (double)(i - 1) / SAMPLES;
-        length[i] = length[i - 1] + distance(path(theme, t), path(theme, before));
-    }
     static const Color invalid[] = {{207, 34, 46}, {255, 92, 92}};
     Colormap map = {.invalid = invalid[theme]};
-    int sample = 0;
     for (int i = 0; i < COLORMAP_SIZE; i++) {
-        double wanted = length[SAMPLES] * i / (COLORMAP_SIZE - 1);
-        while (sample < SAMPLES - 1 && length[sample + 1] < wanted) sample++;
-        double within = (wanted - length[sample]) / (length[sample + 1] - length[sample]);
-        Lab lab = path(theme, (sample + within) / SAMPLES);
-        map.color[i] = lab_color(lab);
-        map.grey[i] = lab_color((Lab){lab.L, 0, 0});
+        double at = (double)i * (COLORMAP_KNOTS - 1) / (COLORMAP_SIZE - 1);
+        const uint32_t *knot = &colormap_knots[theme][(int)at], *next = knot + (at > (int)at);
+        double t = at - (int)at;
+        map.color[i] = (Color){between(*knot, *next, 16, t), between(*knot, *next, 8, t),
+                               between(*knot, *next, 0, t)};
+        uint8_t grey = grey_of(luminance(map.color[i]));
+        map.grey[i] = (Color){grey, grey, grey};
     }
     return map;
 }
@@ -105,17 +74,10 @@ Color colormap_color(const Colormap *map, float value, bool grey)
     return (grey ? map->grey : map->color)[(int)(clamped * (COLORMAP_SIZE - 1) + 0.5f)];
 }
 
-static double gamma_decode(uint8_t code)
-{
-    double v = code / 255.0;
-    return v <= 0.04045 ? v / 12.92 : pow((v + 0.055) / 1.055, 2.4);
-}
-
-Color colormap_contrast(Color c)
+Color colormap_contrast(Color background)
 {
     /* With luminance Y the ratios are (Y + 0.05) / 0.05 to black and 1.05 / (Y + 0.05) to
      * white, which are equal at Y = √(0.05 · 1.05) - 0.05 = 0.179. */
-    double luminance =
-        0.2126 * gamma_decode(c.r) + 0.7152 * gamma_decode(c.g) + 0.0722 * gamma_decode(c.b);
-    return luminance > sqrt(0.05 * 1.05) - 0.05 ? (Color){0, 0, 0} : (Color){255, 255, 255};
+    return luminance(background) > sqrt(0.05 * 1.05) - 0.05 ? (Color){0, 0, 0}
+                                                            : (Color){255, 255, 255};
 }

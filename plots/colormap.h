@@ -3,7 +3,7 @@
 
 #include "plots/canvas.h"
 
-enum { COLORMAP_SIZE = 256 };
+enum { COLORMAP_SIZE = 256, COLORMAP_KNOTS = 33 };
 
 typedef struct Colormap {
     Color color[COLORMAP_SIZE];  // color[i] stands for i / 255
@@ -13,6 +13,9 @@ typedef struct Colormap {
 
 /* For pictures; for terminals, which are mostly dark. */
 typedef enum { THEME_LIGHT, THEME_DARK } Theme;
+
+/* 0xRRGGBB of a theme, evenly spaced. */
+extern const uint32_t colormap_knots[2][COLORMAP_KNOTS];
 
 /* The map of a theme: 0 is close to the page's colour, 1 far from it. */
 Colormap colormap_make(Theme theme);
