@@ -260,11 +260,10 @@ static void step_table(Explanation *e)
 
 static bool put_map(Explanation *e, Error *error)
 {
-    float *weight = malloc((size_t)e->map.rows * (size_t)e->map.columns * sizeof *weight);
-    if (!weight) return error_memory(error, "to explain the attention");
-    snapshot_weights(weight, e->snapshot, e->kind, e->layer, e->head);
-    explanation_map(e, weight);
-    free(weight);
+    Map map;
+    if (!map_head(&map, e->snapshot, e->kind, e->layer, e->head, error)) return false;
+    explanation_map(e, map.at);
+    map_free(&map);
     return true;
 }
 

@@ -83,13 +83,18 @@ static bool joins(const Tokenizer *tokenizer, LabelsUnit unit, int id, int befor
 
 /* One token as it is in the vocabulary; several decoded together, as a single byte of a
  * character is not valid text. */
-static char *word_text(const Tokenizer *tokenizer, const int *id, const char *const *unknown,
-                       int count, Error *error)
+static char *text_of(const Snapshot *snapshot, const Tokenizer *tokenizer, TokenSide side,
+                     int first, int count, Error *error)
 {
     char *text = NULL;
-    if (count > 1 || unknown[0])
-        tokenizer_decode_unknown(tokenizer, &text, id, (size_t)count, unknown, error);
-    else if (!(text = strdup(tokenizer_label(tokenizer, id[0]))))
+    if (count > 1 || labels_unknown(snapshot, side, first)) {
+        CorpusSide from = side == TOKENS_SOURCE ? SOURCE : TARGET;
+        const int *id = from == SOURCE ? snapshot->source.id : snapshot->target.id;
+        const char *const *unknown = snapshot->unknown[from];
+        int at = first - (side == TOKENS_READ);  // <pad> is alone
+        tokenizer_decode_unknown(tokenizer, &text, id + at, (size_t)count,
+                                 unknown ? unknown + at : NULL, error);
+    } else if (!(text = strdup(tokenizer_label(tokenizer, labels_id(snapshot, side, first)))))
         error_memory(error, "for the words of a picture");
     return text;
 }
@@ -106,32 +111,24 @@ bool labels_make(Labels *labels, const Snapshot *snapshot, const Vocabulary *voc
                        .unknown = calloc(n, sizeof *labels->unknown),
                        .probability = calloc(n, sizeof *labels->probability),
                        .word = calloc(n, sizeof *labels->word)};
-    int *id = calloc(n, sizeof *id);
-    const char **unknown = calloc(n, sizeof *unknown);
-    bool good = (labels->text && labels->special && labels->unknown && labels->probability &&
-                 labels->word && id && unknown) ||
-                error_memory(error, "for the words of a picture");
-    for (int i = 0; i < count && good; i++) {
-        id[i] = labels_id(snapshot, side, i);
-        unknown[i] = labels_unknown(snapshot, side, i);
+    if (!labels->text || !labels->special || !labels->unknown || !labels->probability ||
+        !labels->word)
+        return error_memory(error, "for the words of a picture");
+    for (int first = 0, end = 0; first < count; first = end) {
+        int k = labels->count;
+        double log_probability = 0;
+        do {
+            labels->word[end] = k;
+            labels->unknown[k] |= labels_id(snapshot, side, end) == ID_UNKNOWN;
+            log_probability += each ? each[end] : NAN;
+        } while (++end < count && joins(tokenizer, unit, labels_id(snapshot, side, end),
+                                        labels_id(snapshot, side, end - 1)));
+        labels->special[k] = is_special(tokenizer, labels_id(snapshot, side, first));
+        labels->probability[k] = (float)exp(log_probability);
+        labels->text[k] = text_of(snapshot, tokenizer, side, first, end - first, error);
+        if (!labels->text[labels->count++]) return false;
     }
-    double log_probability = 0;
-    for (int first = 0, i = 1; i <= count && good; i++) {
-        labels->word[i - 1] = labels->count;
-        labels->unknown[labels->count] |= id[i - 1] == ID_UNKNOWN;
-        log_probability += each ? each[i - 1] : NAN;
-        if (i < count && joins(tokenizer, unit, id[i], id[i - 1])) continue;
-        labels->special[labels->count] = is_special(tokenizer, id[first]);
-        labels->probability[labels->count] = (float)exp(log_probability);
-        log_probability = 0;
-        labels->text[labels->count] =
-            word_text(tokenizer, id + first, unknown + first, i - first, error);
-        good = labels->text[labels->count++] != NULL;
-        first = i;
-    }
-    free(id);
-    free(unknown);
-    return good;
+    return true;
 }
 
 void labels_hide(Labels *labels)

@@ -4,54 +4,38 @@
 #include <math.h>
 #include <stdlib.h>
 
-static bool map_create(Map *map, int rows, int columns, Error *error)
-{
-    *map = (Map){calloc((size_t)rows * (size_t)columns, sizeof *map->at), rows, columns};
-    return map->at || error_memory(error, "for attention of %d x %d words", rows, columns);
-}
-
 void map_free(Map *map)
 {
     free(map->at);
     *map = (Map){0};
 }
 
-/* ---- heads ---- */
-
 bool map_head(Map *map, const Snapshot *snapshot, AttentionKind kind, int layer, int head,
               Error *error)
 {
     AttentionMap shape = snapshot_map(snapshot, kind, layer, 0);
-    if (!map_create(map, shape.rows, shape.columns, error)) return false;
+    int rows = shape.rows, columns = shape.columns;
+    *map = (Map){malloc((size_t)rows * (size_t)columns * sizeof *map->at), rows, columns};
+    if (!map->at) return error_memory(error, "for attention of %d x %d words", rows, columns);
     snapshot_weights(map->at, snapshot, kind, layer, head);
     return true;
 }
 
 /* ---- words and special tokens ---- */
 
-/* In place: a word's index is at most that of its first token, so no weight is overwritten
- * unread. */
+/* In place: no weight moves to the right. A row sums to 1, so a row of several divided by its sum is
+ * their average. */
 void map_join(Map *map, const int *row_word, const int *column_word)
 {
-    int m = map->columns, rows = row_word[map->rows - 1] + 1, columns = column_word[m - 1] + 1;
-    for (int i = 0; i < map->rows; i++) {
-        float *row = map->at + (size_t)i * (size_t)m;
-        for (int j = 0; j < m; j++) {
-            float value = row[j];
-            row[j] = 0;
-            row[column_word[j]] += value;
-        }
+    int m = map->columns, n = map->rows;
+    map->rows = row_word[n - 1] + 1;
+    map->columns = column_word[m - 1] + 1;
+    for (int k = 0; k < n * m; k++) {
+        float value = map->at[k];
+        map->at[k] = 0;
+        map->at[row_word[k / m] * map->columns + column_word[k % m]] += value;
     }
-    for (int i = 0, first = 0; i < map->rows; i++) {
-        if (i > 0 && row_word[i] != row_word[i - 1]) first = i;
-        float *out = map->at + (size_t)row_word[i] * (size_t)columns;
-        const float *in = map->at + (size_t)i * (size_t)m;
-        float before = (float)(i - first), after = before + 1;
-        for (int j = 0; j < columns; j++)
-            out[j] = ((i == first ? 0 : out[j]) * before + in[j]) / after;
-    }
-    map->rows = rows;
-    map->columns = columns;
+    if (map->rows < n) rows_normalise(map->at, map->rows, map->columns);
 }
 
 void map_hide(Map *map, const bool *hide_row, const bool *hide_column)

@@ -71,8 +71,7 @@ typedef struct Drawing {
     Labels labels[TOKEN_SIDES];
     int heads;  // of a layer
     Section section[KINDS];
-    int count;        // of the sections
-    char *from, *to;  // the texts of the pair
+    int count;  // of the sections
     Error *error;
 } Drawing;
 
@@ -112,8 +111,6 @@ static void drawing_free(Drawing *d)
         free(s->text);
     }
     for (int side = 0; side < TOKEN_SIDES; side++) labels_free(&d->labels[side]);
-    free(d->from);
-    free(d->to);
 }
 
 /* ---- which maps ---- */
@@ -307,27 +304,29 @@ static bool drawing_make(Drawing *d, HeatMapSection *pages)
         if (!section_make(&pages[k], &d->section[k], d)) return false;
     }
     for (int side = 0; d->hide && side < TOKEN_SIDES; side++) labels_hide(&d->labels[side]);
-    d->from = labels_sentence(in->snapshot, in->vocabulary, SOURCE, d->error);
-    d->to = d->from ? labels_sentence(in->snapshot, in->vocabulary, TARGET, d->error) : NULL;
-    return d->to;
+    return true;
 }
 
 /* Paints the sections, and writes them. */
 static bool save(const char *path, const Drawing *d, const HeatMapSection *pages)
 {
+    const PictureInput *in = d->input;
     const Section *first = d->section;
     char *title = NULL, subtitle[REMARK], layer[16], kinds[REMARK] = "";
-    if (asprintf(&title, "%s → %s", d->from, d->to) < 0)
-        return error_memory(d->error, "for a picture");
+    char *from = labels_sentence(in->snapshot, in->vocabulary, SOURCE, d->error);
+    char *to = labels_sentence(in->snapshot, in->vocabulary, TARGET, d->error);
+    bool good = from && to;
+    if (good && asprintf(&title, "%s → %s", from, to) < 0)
+        title = NULL, good = error_memory(d->error, "for a picture");
     snprintf(subtitle, sizeof subtitle, "Attention weights of the %s translation%s",
-             d->input->given ? "given" : "model's",
+             in->given ? "given" : "model's",
              d->unknown ? ". Underlined: not in this model's vocabulary" : "");
     snprintf(layer, sizeof layer, "%d", first->layer + 1);
     for (int k = 0; k < d->count; k++) strcat(strcat(kinds, k ? ", " : ""), pages[k].title);
     const PngText texts[] = {{"Software", "qkv"},
-                             {"Model", d->input->model_name},
-                             {"Source", d->from},
-                             {"Translation", d->to},
+                             {"Model", in->model_name},
+                             {"Source", from},
+                             {"Translation", to},
                              {"Attention", kinds},
                              {"Layer", layer},
                              {"Head", first->name},
@@ -336,11 +335,11 @@ static bool save(const char *path, const Drawing *d, const HeatMapSection *pages
                              {"Comment", first->remark}};
     const AttentionPage page = {.title = title,
                                 .subtitle = subtitle,
-                                .missing = d->input->missing,
+                                .missing = in->missing,
                                 .sections = pages,
                                 .count = d->count};
-    bool good = picture_page(path, page, texts, sizeof texts / sizeof *texts, d->error);
-    free(title);
+    good = good && picture_page(path, page, texts, sizeof texts / sizeof *texts, d->error);
+    free(from), free(to), free(title);
     return good;
 }
 
