@@ -207,5 +207,5 @@ void explanation_map(Explanation *e, const float *weight)
                    .row_labels = e->row,
                    .column_labels = e->column};
     step(e, "All attention weights: rows are queries, columns are keys, rows sum to 1");
-    blocks_print(e->out, &map, e->causal, blocks_color(e->out));
+    blocks_print(e->out, &map, e->causal, blocks_colored(e->out));
 }

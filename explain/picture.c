@@ -347,7 +347,7 @@ static bool print(FILE *out, const HeatMapSection *pages, int count)
 {
     for (int k = 0; k < count; k++) {
         fprintf(out, "\n%s · %s\n", pages[k].title, pages[k].large->title);
-        blocks_print(out, pages[k].large, pages[k].causal, blocks_color(out));
+        blocks_print(out, pages[k].large, pages[k].causal, blocks_colored(out));
     }
     return fputc('\n', out) != EOF;
 }

@@ -1,8 +1,7 @@
 /* blocks.c -- a heat map in a terminal; see blocks.h.
  *
- * Colours are set with SGR sequences (ECMA-48): ESC[48;2;R;G;Bm the background, or ESC[48;5;Nm
- * with N = 16 + 36 r + 6 g + b, r, g, b of 0 .. 5: xterm's cube, whose steps lie at 0, 95, 135,
- * 175, 215 and 255. */
+ * Colours are set with SGR sequences (ECMA-48): ESC[48;2;R;G;Bm the background, ESC[38;… the
+ * text. */
 #include "plots/blocks.h"
 
 #include <math.h>
@@ -16,42 +15,21 @@ enum { LINE = 80, LABEL_MOST = 14 };
 /* The width of a cell and the blank before it: of a short label, of a number, and of a long label. */
 enum { CELL_LEAST = 7, CELL_NUMBER = 5, CELL_MOST = 13 };
 
-BlocksColor blocks_color(FILE *out)
+bool blocks_colored(FILE *out)
 {
-    const char *no_color = getenv("NO_COLOR"), *depth = getenv("COLORTERM"),
-               *term = getenv("TERM");
-    if ((no_color && *no_color) || !isatty(fileno(out))) return BLOCKS_PLAIN;
-    if (!term || !strcmp(term, "dumb")) return BLOCKS_PLAIN;
-    bool full = depth && (!strcmp(depth, "truecolor") || !strcmp(depth, "24bit"));
-    return full ? BLOCKS_TRUECOLOR : BLOCKS_256;
+    const char *no_color = getenv("NO_COLOR"), *depth = getenv("COLORTERM");
+    return isatty(fileno(out)) && !(no_color && *no_color) && depth &&
+           (!strcmp(depth, "truecolor") || !strcmp(depth, "24bit"));
 }
 
 static const float ZERO = 0.005f;  // weights below it are left blank
 
-static int cube_step(uint8_t value)
-{
-    static const int steps[] = {0, 95, 135, 175, 215, 255};
-    int nearest = 0;
-    for (int i = 1; i < 6; i++)
-        if (abs(value - steps[i]) < abs(value - steps[nearest])) nearest = i;
-    return nearest;
-}
-
-/* target: 48 is the background, 38 the text. */
-static void set_color(FILE *out, int target, Color c, BlocksColor color)
-{
-    if (color == BLOCKS_TRUECOLOR) fprintf(out, "\033[%d;2;%d;%d;%dm", target, c.r, c.g, c.b);
-    else
-        fprintf(out, "\033[%d;5;%dm", target,
-                16 + 36 * cube_step(c.r) + 6 * cube_step(c.g) + cube_step(c.b));
-}
-
-static void cell(FILE *out, float value, int width, const Colormap *map, BlocksColor color)
+static void cell(FILE *out, float value, int width, const Colormap *map, bool colored)
 {
     static const char *const shades[] = {" ", "░", "▒", "▓", "█"};
     char text[16] = "";
     if (!(value < ZERO)) heatmap_number(text, value);
-    if (color == BLOCKS_PLAIN) {
+    if (!colored) {
         int shade = value >= 0.05f;
         while (shade && shade < 4 && value >= 0.25f * (float)shade) shade++;
         fputc(' ', out);
@@ -59,10 +37,9 @@ static void cell(FILE *out, float value, int width, const Colormap *map, BlocksC
         fputs(text, out);
         return;
     }
-    Color back = colormap_color(map, value, false);
-    set_color(out, 48, back, color);
-    set_color(out, 38, colormap_contrast(back), color);
-    fprintf(out, "%*s \033[0m", width - 1, text);
+    Color back = colormap_color(map, value, false), ink = colormap_contrast(back);
+    fprintf(out, "\033[48;2;%d;%d;%dm\033[38;2;%d;%d;%dm%*s \033[0m", back.r, back.g, back.b,
+            ink.r, ink.g, ink.b, width - 1, text);
 }
 
 static int widest(const char *const *label, int count, int least, int most)
@@ -74,7 +51,7 @@ static int widest(const char *const *label, int count, int least, int most)
     return least < most ? least : most;
 }
 
-void blocks_print(FILE *out, const HeatMap *map, bool causal, BlocksColor color)
+void blocks_print(FILE *out, const HeatMap *map, bool causal, bool colored)
 {
     Colormap colors = colormap_make(THEME_DARK);
     int label = widest(map->row_labels, map->rows, 1, LABEL_MOST);
@@ -96,9 +73,9 @@ void blocks_print(FILE *out, const HeatMap *map, bool causal, BlocksColor color)
             columns_put(out, map->row_labels[i], label, true);
             for (int j = first; j < last && !(causal && j > i); j++) {
                 float value = map->weight[i * map->columns + j];
-                bool blank = color == BLOCKS_PLAIN && value < ZERO;
+                bool blank = !colored && value < ZERO;
                 if (!blank)
-                    fprintf(out, "%*s", gap, ""), cell(out, value, width, &colors, color);
+                    fprintf(out, "%*s", gap, ""), cell(out, value, width, &colors, colored);
                 gap = blank ? gap + width : 0;
             }
             fputc('\n', out);

@@ -13,18 +13,12 @@
 
 #include <stdio.h>
 
-typedef enum {
-    BLOCKS_PLAIN,      // numbers, no escape sequences
-    BLOCKS_256,        // xterm's colour cube
-    BLOCKS_TRUECOLOR,  // 24 bits
-} BlocksColor;
-
-/* The colours that a stream supports: BLOCKS_PLAIN if it is not a terminal or NO_COLOR
- * (no-color.org) is set. */
-BlocksColor blocks_color(FILE *out);
+/* Whether a stream is a terminal that says that it has 24-bit colours (COLORTERM), and NO_COLOR
+ * (no-color.org) is not set. */
+bool blocks_colored(FILE *out);
 
 /* Prints the map, which must have labels. causal: cells right of the diagonal are left blank. */
-void blocks_print(FILE *out, const HeatMap *map, bool causal, BlocksColor color);
+void blocks_print(FILE *out, const HeatMap *map, bool causal, bool colored);
 
 /* A bar of `width` columns at p = 1, and a space before it unless it is empty. */
 void blocks_bar(FILE *out, double p, int width);
