@@ -29,11 +29,10 @@ typedef struct View {
     FILE *news;            // or NULL
     const IdLines *given;  // the translation of --given; or NULL
     /* set by view_open */
-    Choice choice;           // for links and explanations: --head best is resolved
-    Choice drawn;            // for maps: --head best is kept; its known layer and head are set
-    Aligner aligner;         // with --align
-    Heads heads;             // with --head-report
-    MissingGlyphs *missing;  // in the pictures; command_share; NULL: fonts are not checked
+    Choice choice;    // for links and explanations: --head best is resolved
+    Choice drawn;     // for maps: --head best is kept; its known layer and head are set
+    Aligner aligner;  // with --align
+    Heads heads;      // with --head-report
 } View;
 
 bool view_open(View *view, Error *error);
