@@ -1,9 +1,11 @@
-/* sentencepiece.c -- the bytes of a SentencePiece model, read without trusting them.
+/* sentencepiece.c -- the bytes of a SentencePiece model: read without trusting them, and rewritten.
  *
- * A model is a protocol buffer message (sentencepiece_model.proto). These fields are read:
+ * A model is a protocol buffer message (sentencepiece_model.proto). These fields are used:
  *
  *     1  piece, any number    1  its text   3  its type (PieceType)
  *     2  trainer_spec         3  model_type: 1 unigram, 2 bpe, 3 word, 4 char
+ *                            40  unk_id  41  bos_id  42  eos_id  43  pad_id  44  unk_surface
+ *                            47  eos_piece
  *     3  normalizer_spec      2  precompiled_charsmap (below)
  *     5  denormalizer_spec    2  precompiled_charsmap
  *
@@ -24,10 +26,16 @@
  * state on, without any bounds check; at most 32 matches on one path fit into its buffer. So a
  * table is valid if all 256 places of every state that can be reached are inside the array, no
  * path returns to one of its states, none has more than MAX_MATCHES leaves, and every leaf's
- * value is the start of a string. */
+ * value is the start of a string.
+ *
+ * SentencePiece's default order is <unk> 0, <s> 1, </s> 2. Here it is </s> 0, <unk> 1, as in
+ * MarianMT. Rewriting a model once, instead of mapping ids at every use, keeps all models in
+ * checkpoints of one kind. The tokens of a text depend on the texts and scores of the pieces,
+ * not on their order. The trainer_spec repeats what the pieces say and is set to agree with them. */
 #include "data/sentencepiece.h"
 
 #include "base/grow.h"
+#include "base/packed.h"
 #include "data/text.h"
 
 #include <stdlib.h>
@@ -42,9 +50,9 @@ enum {
 
 enum { PIECE = 1, TRAINER = 2, NORMALIZER = 3, DENORMALIZER = 5 };  // fields of a model
 enum { PIECE_TEXT = 1, PIECE_TYPE = 3 };                            // of a piece
-enum { MODEL_TYPE = 3 };                                            // of a trainer_spec
-enum { UNIGRAM = 1, CHAR = 4 };                                     // the first and last type
-enum { CHARSMAP = 2 };                                              // of a normaliser
+enum { MODEL_TYPE = 3, UNK_ID = 40, BOS_ID, EOS_ID, PAD_ID, UNK_SURFACE, EOS_PIECE = 47 };
+enum { UNIGRAM = 1, CHAR = 4 };  // the first and last type
+enum { CHARSMAP = 2 };           // of a normaliser
 
 /* ---- the normalisation table ---- */
 
@@ -74,6 +82,12 @@ static bool has_leaf(uint32_t unit)
 static uint32_t offset(uint32_t unit)
 {
     return (unit >> 10) << ((unit & 1u << 9) >> 6);
+}
+
+/* The place of a leaf's string. */
+static uint32_t leaf_value(const Charsmap *map, uint32_t state)
+{
+    return unit_at(map, state) & 0x7fffffffu;
 }
 
 static bool parse_charsmap(Charsmap *map, Bytes bytes)
@@ -108,7 +122,7 @@ static bool check_state(const Charsmap *map, Reach *reach, uint32_t state, int d
         uint32_t unit = unit_at(map, (uint32_t)j), to = (uint32_t)j ^ offset(unit);
         if (!check_state(map, reach, to, depth + 1)) return false;
         if (has_leaf(unit)) {
-            uint32_t value = unit_at(map, to) & 0x7fffffffu;
+            uint32_t value = leaf_value(map, to);
             if (value >= map->size || (value > 0 && map->string[value - 1] != 0)) return false;
         }
         int further = reach[to].depth + 1, matches = reach[to].matches + has_leaf(unit);
@@ -132,8 +146,22 @@ static bool check_table(const Charsmap *map, Reach *reach)
     return check_state(map, reach, offset(unit_at(map, 0)), 0);
 }
 
+/* Fails if an offset leads outside of the table; an empty table is valid. */
+static bool check_charsmap(Bytes table, Error *error)
+{
+    Charsmap map;
+    if (table.count == 0) return true;
+    if (!parse_charsmap(&map, table))
+        return error_set(error, "its normalisation table is broken");
+    Reach *reach = calloc(map.units, sizeof *reach);
+    if (!reach) return error_set(error, "out of memory");
+    bool good = check_table(&map, reach);
+    free(reach);
+    return good || error_set(error, "its normalisation table is broken");
+}
+
 typedef struct RuleWalk {
-    const Charsmap *map;
+    Charsmap map;
     char from[MAX_DEPTH + 1];
     void *context;
     CharsmapRule *rule;
@@ -142,36 +170,23 @@ typedef struct RuleWalk {
 static void walk_rules(RuleWalk *walk, uint32_t state, int depth)
 {
     for (uint32_t byte = 1; byte < 256; byte++) {
-        uint32_t j = state ^ byte, unit = unit_at(walk->map, j);
+        uint32_t j = state ^ byte, unit = unit_at(&walk->map, j);
         if ((unit & 0x800000ffu) != byte) continue;  // not an edge of this state
         uint32_t to = j ^ offset(unit);
         walk->from[depth] = (char)byte;
         walk->from[depth + 1] = 0;
-        if (has_leaf(unit)) {
-            uint32_t value = unit_at(walk->map, to) & 0x7fffffffu;
-            walk->rule(walk->context, walk->from, walk->map->string + value);
-        }
+        if (has_leaf(unit))
+            walk->rule(walk->context, walk->from,
+                       walk->map.string + leaf_value(&walk->map, to));
         walk_rules(walk, to, depth + 1);
     }
 }
 
-/* Fails if an offset leads outside of the table; an empty table is valid. Then, unless rule is
- * NULL, calls rule(context, from, to) for every rule, in the order of from; both are UTF-8
- * ended by NUL. */
-static bool read_charsmap(Bytes table, void *context, CharsmapRule *rule, Error *error)
+void pieces_rules(const Pieces *pieces, void *context, CharsmapRule *rule)
 {
-    if (table.count == 0) return true;
-    Charsmap map;
-    if (!parse_charsmap(&map, table))
-        return error_set(error, "its normalisation table is broken");
-    Reach *reach = calloc(map.units, sizeof *reach);
-    if (!reach) return error_set(error, "out of memory");
-    bool good = check_table(&map, reach);
-    free(reach);
-    if (!good) return error_set(error, "its normalisation table is broken");
-    RuleWalk walk = {.map = &map, .context = context, .rule = rule};
-    if (rule) walk_rules(&walk, offset(unit_at(&map, 0)), 0);
-    return true;
+    RuleWalk walk = {.context = context, .rule = rule};
+    if (parse_charsmap(&walk.map, pieces->charsmap))
+        walk_rules(&walk, offset(unit_at(&walk.map, 0)), 0);
 }
 
 /* ---- the model ---- */
@@ -201,6 +216,7 @@ static bool read_piece(Pieces *pieces, Bytes message, Error *error)
 static bool read_trainer(Pieces *pieces, Bytes spec, Error *error)
 {
     for (Field field; spec.count > 0 && protobuf_field(&spec, &field);) {
+        if (field.number == UNK_SURFACE) pieces->unknown_surface = field.bytes;
         if (field.number != MODEL_TYPE) continue;
         if (field.value < UNIGRAM || field.value > CHAR)
             return error_set(error, "it is of an unknown type");
@@ -209,19 +225,21 @@ static bool read_trainer(Pieces *pieces, Bytes spec, Error *error)
     return true;
 }
 
-static bool read_normalizer(Bytes spec, void *context, CharsmapRule *rule, Error *error)
+/* *charsmap (=) the last one, if there is any. */
+static bool read_normalizer(Bytes *charsmap, Bytes spec, Error *error)
 {
     for (Field field; spec.count > 0;) {
         if (!protobuf_field(&spec, &field)) return error_set(error, "it is damaged");
-        if (field.number == CHARSMAP && !read_charsmap(field.bytes, context, rule, error))
-            return false;
+        if (field.number != CHARSMAP) continue;
+        if (!check_charsmap(field.bytes, error)) return false;
+        *charsmap = field.bytes;
     }
     return true;
 }
 
 static int by_text(const void *a, const void *b)
 {
-    const Bytes *x = a, *y = b;
+    const Bytes *x = &((const Piece *)a)->text, *y = &((const Piece *)b)->text;
     int order = memcmp(x->at, y->at, x->count < y->count ? x->count : y->count);
     return order ? order : (x->count > y->count) - (x->count < y->count);
 }
@@ -230,22 +248,23 @@ static int by_text(const void *a, const void *b)
  * their texts, the pieces that a piece begins with are the stack below it. */
 static bool check_nesting(const Pieces *pieces, Error *error)
 {
-    Bytes stack[MAX_NESTED], *text = malloc((size_t)pieces->count * sizeof *text);
+    Bytes stack[MAX_NESTED];
+    Piece *own = malloc((size_t)pieces->count * sizeof *own);
     size_t count = 0;
     int depth = 0;
-    if (!text) return error_memory(error, "for %d pieces", pieces->count);
+    if (!own) return error_memory(error, "for %d pieces", pieces->count);
     for (int i = 0; i < pieces->count; i++)
-        if (pieces->piece[i].type == PIECE_USER_DEFINED) text[count++] = pieces->piece[i].text;
-    qsort(text, count, sizeof *text, by_text);
+        if (pieces->piece[i].type == PIECE_USER_DEFINED) own[count++] = pieces->piece[i];
+    qsort(own, count, sizeof *own, by_text);
     for (size_t i = 0; i < count && depth <= MAX_NESTED; i++) {
-        while (depth > 0 &&
-               (stack[depth - 1].count > text[i].count ||
-                memcmp(stack[depth - 1].at, text[i].at, stack[depth - 1].count) != 0))
+        Bytes text = own[i].text;
+        while (depth > 0 && (stack[depth - 1].count > text.count ||
+                             memcmp(stack[depth - 1].at, text.at, stack[depth - 1].count)))
             depth--;
-        if (depth < MAX_NESTED) stack[depth] = text[i];
+        if (depth < MAX_NESTED) stack[depth] = text;
         depth++;
     }
-    free(text);
+    free(own);
     return depth <= MAX_NESTED ||
            error_set(error, "more than %d of its user-defined pieces begin with one another",
                      MAX_NESTED);
@@ -253,12 +272,14 @@ static bool check_nesting(const Pieces *pieces, Error *error)
 
 static bool read_model(Pieces *pieces, Bytes model, Error *error)
 {
+    Bytes decoding;
     for (Field field; model.count > 0;) {
         if (!protobuf_field(&model, &field)) return error_set(error, "it is damaged");
         if ((field.number == PIECE && !read_piece(pieces, field.bytes, error)) ||
             (field.number == TRAINER && !read_trainer(pieces, field.bytes, error)) ||
-            ((field.number == NORMALIZER || field.number == DENORMALIZER) &&
-             !read_normalizer(field.bytes, NULL, NULL, error)))
+            (field.number == NORMALIZER &&
+             !read_normalizer(&pieces->charsmap, field.bytes, error)) ||
+            (field.number == DENORMALIZER && !read_normalizer(&decoding, field.bytes, error)))
             return false;
     }
     if (pieces->count == 0) return error_set(error, "it has no pieces");
@@ -279,14 +300,109 @@ void pieces_free(Pieces *pieces)
     *pieces = (Pieces){0};
 }
 
-bool sentencepiece_rules(const void *model, size_t size, void *context, CharsmapRule *rule,
-                         Error *error)
+/* ---- rewriting a model ---- */
+
+static const char END[] = "</s>", SURFACE[] = "⁇";
+
+static bool put_piece(Message *out, const char *text, PieceType type)
 {
-    Bytes bytes = {model, size};
-    for (Field field; bytes.count > 0;) {
-        if (!protobuf_field(&bytes, &field)) return error_set(error, "it is damaged");
-        if (field.number == NORMALIZER && !read_normalizer(field.bytes, context, rule, error))
+    Message piece = {0};
+    bool good = protobuf_put_bytes(&piece, PIECE_TEXT, text, strlen(text)) &&
+                protobuf_put_varint(&piece, PIECE_TYPE, type) &&
+                protobuf_put_bytes(out, PIECE, piece.bytes, piece.count);
+    free(piece.bytes);
+    return good;
+}
+
+/* The pieces with the ids 2 .. count-1, and then those that have none. Sorts `pieces`. */
+static bool put_ordered(Message *out, Pieces *pieces, const char *const *piece, int count)
+{
+    qsort(pieces->piece, (size_t)pieces->count, sizeof *pieces->piece, by_text);
+    for (int id = ID_UNKNOWN + 1; id < count - 1; id++) {
+        Piece key = {.text = {(const unsigned char *)piece[id], strlen(piece[id])}};
+        Piece *found = bsearch(&key, pieces->piece, (size_t)pieces->count, sizeof key, by_text);
+        bool tag = !strncmp(piece[id], ">>", 2) && key.text.count > 4 &&
+                   !strcmp(piece[id] + key.text.count - 2, "<<");
+        bool known =
+            found && !tag && found->type != PIECE_CONTROL && found->type != PIECE_UNKNOWN;
+        if (known ? !protobuf_put_bytes(out, PIECE, found->message.at, found->message.count)
+                  : !put_piece(out, piece[id], PIECE_UNUSED))
+            return false;
+        if (found && found->type != PIECE_UNKNOWN) found->type = PIECE_CONTROL;  // is done
+    }
+    return put_piece(out, piece[count - 1], PIECE_CONTROL);
+}
+
+/* The unknown piece, or all others that a text can contain. */
+static bool put_pieces(Message *out, const Pieces *pieces, bool unknown)
+{
+    for (int i = 0; i < pieces->count; i++) {
+        const Piece *piece = &pieces->piece[i];
+        if (piece->type == PIECE_CONTROL || (piece->type == PIECE_UNKNOWN) != unknown) continue;
+        if (!protobuf_put_bytes(out, PIECE, piece->message.at, piece->message.count))
             return false;
     }
     return true;
+}
+
+static bool put_trainer(Message *out, Message *spec)
+{
+    const uint64_t none = UINT64_MAX;  // -1
+    return protobuf_put_varint(spec, UNK_ID, ID_UNKNOWN) &&
+           protobuf_put_varint(spec, BOS_ID, none) &&
+           protobuf_put_varint(spec, EOS_ID, ID_END) &&
+           protobuf_put_varint(spec, PAD_ID, none) &&
+           protobuf_put_bytes(spec, UNK_SURFACE, SURFACE, strlen(SURFACE)) &&
+           protobuf_put_bytes(spec, EOS_PIECE, END, strlen(END)) &&
+           protobuf_put_bytes(out, TRAINER, spec->bytes, spec->count);
+}
+
+/* Appends the fields of a model except the pieces, and those of its trainer_specs to spec; or, if
+ * spec is NULL, those of a trainer_spec that put_trainer does not write. What is no field there is
+ * for tokenizer_load to refuse. */
+static bool copy_fields(Message *out, Message *spec, Bytes from)
+{
+    bool good = true;
+    for (Field field; good && from.count > 0;) {
+        Bytes rest = from;
+        bool known = protobuf_field(&from, &field);
+        int n = known ? (int)field.number : 0;
+        if (!known) from.count = 0;
+        if (spec && n == TRAINER) good = copy_fields(spec, NULL, field.bytes);
+        else if (spec ? n != PIECE : !(n >= UNK_ID && n <= UNK_SURFACE) && n != EOS_PIECE)
+            good = protobuf_put_fields(out, rest.at, rest.count - from.count);
+    }
+    return good;
+}
+
+/* Whether a model is as tokenizer_train makes them: </s> is the first piece, <unk> the second, no
+ * other is of their types, and an unknown word is decoded as SURFACE, perhaps after a space. */
+static bool is_own(const Pieces *pieces)
+{
+    Bytes text = pieces->unknown_surface;
+    for (int i = 0; i < pieces->count; i++)
+        if ((pieces->piece[i].type == PIECE_CONTROL) != (i == ID_END) ||
+            (pieces->piece[i].type == PIECE_UNKNOWN) != (i == ID_UNKNOWN))
+            return false;
+    if (text.count > 0 && *text.at == ' ') text.at++, text.count--;
+    return text.count == strlen(SURFACE) && !memcmp(text.at, SURFACE, text.count);
+}
+
+bool pieces_adopt(Message *out, const void *model, size_t size, const char *const *piece,
+                  int count, Error *error)
+{
+    Pieces pieces;
+    Message spec = {0};
+    *out = (Message){0};
+    if (!pieces_read(&pieces, model, size, error)) return false;
+    bool good = !piece && is_own(&pieces)
+                    ? protobuf_put_fields(out, model, size)
+                    : copy_fields(out, &spec, (Bytes){model, size}) &&
+                          put_piece(out, END, PIECE_CONTROL) &&
+                          put_pieces(out, &pieces, true) &&
+                          (!piece || put_ordered(out, &pieces, piece, count)) &&
+                          put_pieces(out, &pieces, false) && put_trainer(out, &spec);
+    pieces_free(&pieces);
+    free(spec.bytes);
+    return good || error_memory(error, "for its pieces");
 }

@@ -25,8 +25,10 @@ typedef struct Piece {
 typedef struct Pieces {
     int model_type;  // 1 unigram, 2 bpe, 3 word, 4 char
     int count;
-    Piece *piece;  // [count] by id
-    size_t size;   // allocated
+    Piece *piece;           // [count] by id
+    size_t size;            // allocated
+    Bytes charsmap;         // the normalisation table; empty if there is none
+    Bytes unknown_surface;  // what an unknown token is decoded to
 } Pieces;
 
 enum { SENTENCEPIECE_LIMIT = 1 << 28 };  // bytes of a model; none is larger
@@ -39,7 +41,11 @@ void pieces_free(Pieces *pieces);
 
 typedef void CharsmapRule(void *context, const char *from, const char *to);
 
-/* Calls rule(context, from, to) for every rule of a model's normalisation table, in the order
- * of from; both are UTF-8 ended by NUL. */
-bool sentencepiece_rules(const void *model, size_t size, void *context, CharsmapRule *rule,
-                         Error *error);
+/* Calls rule(context, from, to) for every rule of the normalisation table, in the order of from;
+ * both are UTF-8 ended by NUL. */
+void pieces_rules(const Pieces *pieces, void *context, CharsmapRule *rule);
+
+/* What tokenizer_adopt makes of a model, perhaps not yet one that the library can use. For
+ * free(out->bytes), also after an error. */
+bool pieces_adopt(Message *out, const void *model, size_t size, const char *const *piece,
+                  int count, Error *error);

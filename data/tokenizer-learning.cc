@@ -264,8 +264,11 @@ static Rules named_rules(const std::string &name)
     auto add = [](void *context, const char *from, const char *to) {
         (*static_cast<Rules *>(context))[from] = to;
     };
-    if (!sentencepiece_rules(model.data(), model.size(), &rules, add, &error))
+    Pieces pieces;
+    if (!pieces_read(&pieces, model.data(), model.size(), &error))
         throw std::runtime_error(error.text);
+    pieces_rules(&pieces, &rules, add);
+    pieces_free(&pieces);
     return rules;
 }
 

@@ -96,6 +96,20 @@ Tokenizer *tokenizer_load(const void *model, size_t size, Error *error)
     return nullptr;
 }
 
+bool tokenizer_adopt(unsigned char **adopted, size_t *adopted_size, const void *model,
+                     size_t size, const char *const *piece, int count, Error *error)
+{
+    Message out;
+    Tokenizer *tokenizer = nullptr;
+    if (pieces_adopt(&out, model, size, piece, count, error))
+        tokenizer = tokenizer_load(out.bytes, out.count, error);
+    tokenizer_free(tokenizer);
+    if (!tokenizer) return free(out.bytes), false;
+    *adopted = out.bytes;
+    *adopted_size = out.count;
+    return true;
+}
+
 void tokenizer_on_no_memory(void (*handler)(void))
 {
     std::set_new_handler(handler);
