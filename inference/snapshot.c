@@ -172,9 +172,8 @@ void rows_normalise(float *weight, int rows, int columns)
     }
 }
 
-/* U [H,D] (=) V_j W_O of each head, for column j.   G [H,H] (=) U Uᵀ   row [D] scratch */
-static void output_of_column(double *G, double *U, real *row, const Snapshot *snapshot,
-                             int layer, int j)
+/* U [H,D] (=) V_j W_O of each head, for column j.   row [D] scratch */
+static void output_of_column(double *U, real *row, const Snapshot *snapshot, int layer, int j)
 {
     const ModelConfig *config = &snapshot->model->config;
     int H = config->heads, D = config->d_model, dh = D / H;
@@ -189,40 +188,30 @@ static void output_of_column(double *G, double *U, real *row, const Snapshot *sn
             U[h * D + o] = sum;
         }
     }
-    for (int a = 0; a < H; a++)
-        for (int b = 0; b < H; b++) {
-            double sum = 0;
-            for (int o = 0; o < D; o++) sum += U[a * D + o] * U[b * D + o];
-            G[a * H + b] = sum;
-        }
 }
 
-static double weight_of(const Snapshot *snapshot, int layer, int head, int i, int j)
-{
-    AttentionMap map = snapshot_map(snapshot, ATTENTION_CROSS, layer, head);
-    return (double)map.at[i * map.width + j];
-}
-
-/* ‖Σ_a P_a U_a‖² = Σ_a Σ_b P_a P_b G_ab, and G is computed once for each column. */
 bool snapshot_norms(float *out, const Snapshot *snapshot, int layer, Error *error)
 {
     int H = snapshot->model->config.heads, D = snapshot->model->config.d_model;
-    double *G = malloc(((size_t)H * (size_t)H + (size_t)H * (size_t)D) * sizeof *G);
+    double *U = malloc((size_t)(H + 1) * (size_t)D * sizeof *U);
     real *row = malloc((size_t)D * sizeof *row);
     AttentionMap map = snapshot_map(snapshot, ATTENTION_CROSS, layer, 0);
-    bool good = (G && row) || error_memory(error, "for the norms of values");
+    bool good = (U && row) || error_memory(error, "for the norms of values");
     for (int j = 0; good && j < map.columns; j++) {
-        output_of_column(G, G + H * H, row, snapshot, layer, j);
+        output_of_column(U, row, snapshot, layer, j);
         for (int i = 0; i < map.rows; i++) {
-            double square = 0;
-            for (int a = 0; a < H; a++)
-                for (int b = 0; b < H; b++)
-                    square += weight_of(snapshot, layer, a, i, j) *
-                              weight_of(snapshot, layer, b, i, j) * G[a * H + b];
-            out[i * map.columns + j] = (float)sqrt(fmax(square, 0));
+            double square = 0, *u = U + H * D;  // [D] what the column adds to row i
+            memset(u, 0, (size_t)D * sizeof *u);
+            for (int h = 0; h < H; h++) {
+                AttentionMap P = snapshot_map(snapshot, ATTENTION_CROSS, layer, h);
+                double weight = (double)P.at[i * P.width + j];
+                for (int o = 0; o < D; o++) u[o] += weight * U[h * D + o];
+            }
+            for (int o = 0; o < D; o++) square += u[o] * u[o];
+            out[i * map.columns + j] = (float)sqrt(square);
         }
     }
-    free(G);
+    free(U);
     free(row);
     return good;
 }
