@@ -93,25 +93,26 @@ static bool load(Bundle *bundle, CheckpointFile *checkpoint, bool int8, bool pre
     return good;
 }
 
-bool bundle_load(Bundle *bundle, const char *path, bool int8, const Intervention *change,
-                 Error *error)
+static bool load_path(Bundle *bundle, const char *path, bool int8, bool prepare,
+                      const Intervention *change, Error *error)
 {
     char file[PATH_MAX + 32];
     CheckpointFile checkpoint;
     *bundle = (Bundle){0};
     return bundle_find(file, sizeof file, path, error) &&
            bundle_open(&checkpoint, file, error) &&
-           load(bundle, &checkpoint, int8, true, change, error);
+           load(bundle, &checkpoint, int8, prepare, change, error);
+}
+
+bool bundle_load(Bundle *bundle, const char *path, bool int8, const Intervention *change,
+                 Error *error)
+{
+    return load_path(bundle, path, int8, true, change, error);
 }
 
 bool bundle_load_rows(Bundle *bundle, const char *path, Error *error)
 {
-    char file[PATH_MAX + 32];
-    CheckpointFile checkpoint;
-    *bundle = (Bundle){0};
-    return bundle_find(file, sizeof file, path, error) &&
-           bundle_open(&checkpoint, file, error) &&
-           load(bundle, &checkpoint, false, false, NULL, error);
+    return load_path(bundle, path, false, false, NULL, error);
 }
 
 bool bundle_load_bytes(Bundle *bundle, const void *bytes, size_t length, const char *name,

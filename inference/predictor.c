@@ -58,14 +58,8 @@ static real *model_row(Predictor *predictor, int m, int r)
  * 2 artanh s = 2 (s + s³/3 + s⁵/5 + …). */
 static inline real log_one_plus(real x)
 {
-    real s = x / (2 + x), q = s * s, sum = (real)1 / 15;
-    sum = sum * q + (real)1 / 13;
-    sum = sum * q + (real)1 / 11;
-    sum = sum * q + (real)1 / 9;
-    sum = sum * q + (real)1 / 7;
-    sum = sum * q + (real)1 / 5;
-    sum = sum * q + (real)1 / 3;
-    sum = sum * q + 1;
+    real s = x / (2 + x), q = s * s, sum = 0;
+    for (int k = 15; k > 0; k -= 2) sum = sum * q + (real)1 / (real)k;
     return 2 * s * sum;
 }
 

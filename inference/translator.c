@@ -69,21 +69,6 @@ static void result_layout(const TranslatorRun *run, Arena *arena)
     }
 }
 
-static bool result_create(const TranslatorRun *run, Error *error)
-{
-    Arena *block = &run->out->block;
-    *run->out = (Translations){.sentences = run->input->source.sentences};
-    result_layout(run, block);
-    size_t bytes = block->used;
-    if (!arena_reserve(block, NULL))
-        return error_memory(error,
-                            "for %.1f MB of translations: fewer sentences "
-                            "at a time, or a smaller `n-best`, need less",
-                            (double)bytes / 1e6);
-    result_layout(run, block);
-    return true;
-}
-
 void translations_free(Translations *translations)
 {
     arena_free(&translations->block);
@@ -156,11 +141,21 @@ static void plan_layout(TranslatorRun *run, Arena *arena)
  * free. */
 static bool plan_create(TranslatorRun *run, Error *error)
 {
-    if (!result_create(run, error)) return false;
+    Arena *block = &run->out->block;
+    *run->out = (Translations){.sentences = run->input->source.sentences};
+    result_layout(run, block);
     plan_layout(run, &run->plan);
-    if (arena_reserve(&run->plan, NULL)) return plan_layout(run, &run->plan), true;
-    translations_free(run->out);
-    return error_memory(error, "for %d sentences", run->input->source.sentences);
+    double bytes = (double)(block->used + run->plan.used);
+    if (!arena_reserve(block, NULL) || !arena_reserve(&run->plan, NULL)) {
+        translations_free(run->out);
+        return error_memory(error,
+                            "for %.1f MB of translations: fewer sentences "
+                            "at a time, or a smaller `n-best`, need less",
+                            bytes / 1e6);
+    }
+    result_layout(run, block);
+    plan_layout(run, &run->plan);
+    return true;
 }
 
 static TranslatorRun run_of(Translations *out, const Ensemble *ensemble,
