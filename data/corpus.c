@@ -20,6 +20,7 @@
 #include "base/rng.h"
 #include "data/text.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,8 +31,8 @@ static bool no_memory(Error *error)
 
 /* ---- the text ---- */
 
-static bool add_pair(CorpusText *text, const char *const line[SIDES],
-                     const size_t length[SIDES], CorpusLine where, Error *error)
+bool corpus_add(CorpusText *text, const char *const line[SIDES], const size_t length[SIDES],
+                CorpusLine where, Error *error)
 {
     size_t pair = text->pairs;
     for (int side = 0; side < SIDES; side++) {
@@ -124,7 +125,7 @@ static bool read_pair(CorpusText *text, CorpusReport *report, const char *const 
     report->read++;
     bool source = is_blank(line[SOURCE], length[SOURCE]);
     bool target = is_blank(line[TARGET], length[TARGET]);
-    if (!source && !target) return add_pair(text, line, length, where, error);
+    if (!source && !target) return corpus_add(text, line, length, where, error);
     skip(report, source && target ? EMPTY_BOTH : source ? EMPTY_SOURCE : EMPTY_TARGET, where);
     return true;
 }
@@ -177,26 +178,20 @@ static bool read_file(CorpusText *text, CorpusReport *report, const CorpusFiles 
     return good;
 }
 
-static bool read_all(CorpusText *text, CorpusReport *report, const CorpusFiles *files,
-                     Error *error)
-{
-    if (files->count == 0) return error_set(error, "no corpus was given");
-    if (files->count > CORPUS_MAX_FILES)
-        return error_set(error, "a corpus has at most %d files", CORPUS_MAX_FILES);
-    for (int n = 0; n < files->count; n++)
-        if (!read_file(text, report, files, n, error)) return false;
-    if (text->pairs > 0) return true;
-    return error_set(error,
-                     report->read == 0 ? "%s is empty: there is nothing to learn from"
-                                       : "%s has no pair with text on both sides",
-                     files->file[0].source);
-}
-
 bool corpus_read(CorpusText *text, CorpusReport *report, const CorpusFiles *files, Error *error)
 {
     *text = (CorpusText){0};
     *report = (CorpusReport){0};
-    bool good = read_all(text, report, files, error);
+    assert(files->count > 0);
+    bool good = files->count <= CORPUS_MAX_FILES ||
+                error_set(error, "a corpus has at most %d files", CORPUS_MAX_FILES);
+    for (int n = 0; good && n < files->count; n++)
+        good = read_file(text, report, files, n, error);
+    if (good && text->pairs == 0)
+        good = error_set(error,
+                         report->read == 0 ? "%s is empty: there is nothing to learn from"
+                                           : "%s has no pair with text on both sides",
+                         files->file[0].source);
     if (good) shrink(text);
     else corpus_text_free(text);
     report->kept = text->pairs;
@@ -224,7 +219,7 @@ bool corpus_split(CorpusText *held_out, CorpusText *text, CorpusReport *report, 
         const char *line[SIDES];
         size_t length[SIDES];
         for (int s = 0; s < SIDES; s++) line[s] = corpus_sentence(text, s, pair, &length[s]);
-        if (!add_pair(held_out, line, length, text->line[pair], error)) {
+        if (!corpus_add(held_out, line, length, text->line[pair], error)) {
             corpus_text_free(held_out);
             return false;
         }
@@ -328,7 +323,7 @@ typedef struct Round {
     CorpusSide side;
     const Tokenizer *tokenizer;
     size_t max_length, first, sentences;
-    Chunk *chunk;  // [CHUNKS]
+    Chunk chunk[CHUNKS];
 } Round;
 
 /* A sentence that is too long gets no ids, not even ID_END. */
@@ -351,7 +346,7 @@ static bool encode_sentence(Chunk *chunk, const Round *round, size_t pair, Error
 static bool encode_chunk(void *context, size_t number, int worker, Error *error)
 {
     (void)worker;
-    const Round *round = context;
+    Round *round = context;
     Chunk *chunk = &round->chunk[number];
     chunk->ids.count = 0;
     for (size_t i = 0, at = number * CHUNK; i < CHUNK && at + i < round->sentences; i++) {
@@ -379,26 +374,28 @@ static bool join_chunks(Ids *ids, size_t *start, const Round *round, Error *erro
 }
 
 /* One side of the text to ids. Without keep_text, the side's text is freed. */
-static bool encode_side(Corpus *corpus, CorpusText *text, Round *round, Workers *workers,
+static bool encode_side(Corpus *corpus, CorpusText *text, CorpusSide side,
+                        const Tokenizer *tokenizer, Workers *workers, int max_length,
                         bool keep_text, Error *error)
 {
-    CorpusSide side = round->side;
-    size_t released = 0;
+    Round round = {text, side, tokenizer, .max_length = (size_t)max_length};
+    size_t released = 0, *start = malloc((text->pairs + 1) * sizeof *start);
     Ids ids = {0};
-    size_t *start = corpus->start[side] = malloc((text->pairs + 1) * sizeof *start);
     bool good = start || no_memory(error);
-    for (round->first = 0; good && round->first < text->pairs; round->first += CHUNK * CHUNKS) {
-        size_t left = text->pairs - round->first;
-        round->sentences = left < CHUNK * CHUNKS ? left : CHUNK * CHUNKS;
-        good = workers_each(workers, (round->sentences + CHUNK - 1) / CHUNK, encode_chunk,
-                            round, error) &&
-               join_chunks(&ids, start, round, error);
-        size_t done = text->start[side][round->first + round->sentences];
+    for (; good && round.first < text->pairs; round.first += CHUNK * CHUNKS) {
+        size_t left = text->pairs - round.first;
+        round.sentences = left < CHUNK * CHUNKS ? left : CHUNK * CHUNKS;
+        good = workers_each(workers, (round.sentences + CHUNK - 1) / CHUNK, encode_chunk,
+                            &round, error) &&
+               join_chunks(&ids, start, &round, error);
+        size_t done = text->start[side][round.first + round.sentences];
         if (!keep_text && done - released >= RELEASE) {
             block_release(text->bytes[side] + released, done - released);
             released = done;
         }
     }
+    for (int i = 0; i < CHUNKS; i++) free(round.chunk[i].ids.id);
+    corpus->start[side] = start;
     corpus->id[side] = ids.id;
     if (!good) return false;
     start[text->pairs] = ids.count;
@@ -406,24 +403,6 @@ static bool encode_side(Corpus *corpus, CorpusText *text, Round *round, Workers 
     free(text->bytes[side]), free(text->start[side]);
     text->bytes[side] = NULL, text->start[side] = NULL;
     return true;
-}
-
-static bool encode_sides(Corpus *corpus, CorpusText *text,
-                         const Tokenizer *const tokenizer[SIDES], Workers *workers,
-                         int max_length, bool keep_text, Error *error)
-{
-    Round round = {.text = text, .max_length = (size_t)max_length};
-    round.chunk = calloc(CHUNKS, sizeof *round.chunk);
-    if (!round.chunk) return no_memory(error);
-    bool good = true;
-    for (int side = 0; good && side < SIDES; side++) {
-        round.side = (CorpusSide)side;
-        round.tokenizer = tokenizer[side];
-        good = encode_side(corpus, text, &round, workers, keep_text, error);
-    }
-    for (int i = 0; i < CHUNKS; i++) free(round.chunk[i].ids.id);
-    free(round.chunk);
-    return good;
 }
 
 /* Drops the pairs of which a side is too long (no ids) or empty (ID_END alone). Offsets are
@@ -477,32 +456,29 @@ static void finish_side(Corpus *corpus, CorpusReport *report, CorpusSide side,
         report->unknown[side] += corpus->id[side][i] == ID_UNKNOWN;
 }
 
-static bool encode(Corpus *corpus, CorpusText *text, CorpusReport *report,
-                   const Tokenizer *const tokenizer[SIDES], Workers *workers, int max_length,
-                   bool keep_text, Error *error)
-{
-    if (!encode_sides(corpus, text, tokenizer, workers, max_length, keep_text, error))
-        return false;
-    drop_pairs(corpus, text, report, keep_text);
-    if (corpus->pairs == 0)
-        return error_set(error,
-                         "no pair is left: %zu have more than %d tokens on a side, the "
-                         "others have none",
-                         report->skipped[TOO_LONG].count, max_length);
-    for (int side = 0; side < SIDES; side++)
-        finish_side(corpus, report, (CorpusSide)side, tokenizer[side]);
-    corpus->line = shrunk(text->line, corpus->pairs, sizeof *corpus->line);
-    text->line = NULL;
-    return true;
-}
-
 bool corpus_encode(Corpus *corpus, CorpusText *text, CorpusReport *report,
                    const Tokenizer *const tokenizer[SIDES], Workers *workers, int max_length,
                    bool keep_text, Error *error)
 {
+    bool good = true;
     *corpus = (Corpus){0};
-    bool good = encode(corpus, text, report, tokenizer, workers, max_length, keep_text, error);
-    if (!good) corpus_free(corpus);
+    for (int side = 0; good && side < SIDES; side++)
+        good = encode_side(corpus, text, (CorpusSide)side, tokenizer[side], workers, max_length,
+                           keep_text, error);
+    if (good) drop_pairs(corpus, text, report, keep_text);
+    if (good && corpus->pairs == 0)
+        good = error_set(error,
+                         "no pair is left: %zu have more than %d tokens on a side, the "
+                         "others have none",
+                         report->skipped[TOO_LONG].count, max_length);
+    for (int side = 0; good && side < SIDES; side++)
+        finish_side(corpus, report, (CorpusSide)side, tokenizer[side]);
+    if (good) {
+        corpus->line = shrunk(text->line, corpus->pairs, sizeof *corpus->line);
+        text->line = NULL;
+    } else {
+        corpus_free(corpus);
+    }
     if (!good || !keep_text) corpus_text_free(text);
     return good;
 }

@@ -77,10 +77,14 @@ typedef struct CorpusFiles {
     int invalid;  // a TextInvalid
 } CorpusFiles;
 
-/* Reads all files in their order. Fails if two files that go together have different numbers of
+/* Reads all files, one or more, in their order. Fails if two files that go together have different numbers of
  * lines, or if no pair is left. */
 bool corpus_read(CorpusText *text, CorpusReport *report, const CorpusFiles *files,
                  Error *error);
+
+/* Appends a pair. Start with a text of {0}. */
+bool corpus_add(CorpusText *text, const char *const line[SIDES], const size_t length[SIDES],
+                CorpusLine where, Error *error);
 
 /* Moves `count` pairs, chosen at random by the seed, from text to held_out. Both keep their
  * order. At least one pair must remain. Updates report->kept and held_out. */

@@ -21,36 +21,21 @@ static struct {
     size_t in_epoch;  // updates
 } learn;
 
-/* Appends sentence i; its bytes are allocated. */
-static void add(CorpusText *text, CorpusSide side, size_t i, const char *line)
-{
-    size_t length = strlen(line), *start = text->start[side];
-    memcpy(text->bytes[side] + start[i], line, length);
-    start[i + 1] = start[i] + length;
-}
-
 /* The toy's training set, once; the trainings of a page share it. */
 static bool make_corpus(void)
 {
-    CorpusText text = {.pairs = TRAIN_PAIRS};
-    CorpusReport report = {.read = TRAIN_PAIRS, .kept = TRAIN_PAIRS};
+    CorpusText text = {0};
+    CorpusReport report = {0};
     const Tokenizer *tokenizer[SIDES] = {web.vocabulary.tokenizer[SOURCE],
                                          web.vocabulary.tokenizer[TARGET]};
     static char en[LINE_BYTES], fr[LINE_BYTES], align[LINE_BYTES];
     if (learn.corpus.pairs) return true;
-    text.line = calloc(TRAIN_PAIRS, sizeof *text.line);
-    bool good = text.line;
-    for (int side = 0; side < SIDES; side++) {
-        text.bytes[side] = malloc((size_t)TRAIN_PAIRS * LINE_BYTES / 8);
-        text.start[side] = calloc(TRAIN_PAIRS + 1, sizeof *text.start[side]);
-        good = good && text.bytes[side] && text.start[side];
-    }
-    if (!good) return corpus_text_free(&text), error_memory(&web.error, "for a corpus");
-    for (size_t i = 0; i < TEST_PAIRS + VALID_PAIRS; i++) corpus_next(en, fr, align);
-    for (size_t i = 0; i < TRAIN_PAIRS; i++) {
+    for (int i = 0; i < TEST_PAIRS + VALID_PAIRS + TRAIN_PAIRS; i++) {
         corpus_next(en, fr, align);
-        add(&text, SOURCE, i, en);
-        add(&text, TARGET, i, fr);
+        if (i >= TEST_PAIRS + VALID_PAIRS &&
+            !corpus_add(&text, (const char *[]){en, fr}, (size_t[]){strlen(en), strlen(fr)},
+                        (CorpusLine){0}, &web.error))
+            return corpus_text_free(&text), false;
     }
     return corpus_encode(&learn.corpus, &text, &report, tokenizer, NULL,
                          web.model.config.max_length - 1, false, &web.error);
