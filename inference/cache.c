@@ -63,69 +63,68 @@ static void slice_layout(Slice *slice, Stack *encoder, Arena *arena, const Model
     scratch_layout(&slice->scratch, arena, config, N, false);
 }
 
-/* Takes the buffers, or measures them (arena.h). */
-static void encoded_layout(Encoded *encoded, Arena *arena, const ModelConfig *config,
-                           const Packed *source)
+/* Takes the buffers of keys and values and of a slice, or measures them (arena.h). */
+static void source_layout(Cache *cache, Arena *arena, const ModelConfig *config)
 {
-    size_t D = (size_t)config->d_model, width = 0, most = 0;
-    *encoded = (Encoded){.source = source};
-    encoded->keys = ARENA_TAKE(arena, size_t, (size_t)source->sentences + 1);
-    for (int s = 0; s < source->sentences; s++) {
-        if (encoded->keys) encoded->keys[s] = width * D;
-        width += (size_t)head_width(packed_length(source, s));
-    }
-    if (encoded->keys) encoded->keys[source->sentences] = width * D;
+    const Packed *source = cache->source;
+    size_t D = (size_t)config->d_model, rows = (size_t)source->rows, most = 0;
     for (int l = 0; l < config->decoder_layers; l++) {
-        encoded->layer[l].K = ARENA_TAKE(arena, real, width * D);
-        encoded->layer[l].V = ARENA_TAKE(arena, real, (size_t)source->rows * D);
+        cache->K[l] = ARENA_TAKE(arena, real, (rows + 16 * (size_t)source->sentences) * D);
+        cache->V[l] = ARENA_TAKE(arena, real, rows * D);
     }
     for (int s = 0; s < source->sentences; s += slice_sentences(source, s)) {
         Arena measure = {0};
         Slice slice;
-        slice_layout(&slice, &encoded->encoder, &measure, config, source, s);
+        slice_layout(&slice, &cache->encoder, &measure, config, source, s);
         if (measure.used > most) most = measure.used;
     }
-    encoded->slice_memory =
-        (Arena){.base = ARENA_TAKE(arena, unsigned char, most), .size = most};
+    cache->slice_memory = (Arena){.base = ARENA_TAKE(arena, unsigned char, most), .size = most};
+}
+
+/* The keys of a sentence. There is room for head_width of its tokens. */
+static real *keys_at(const Cache *cache, int layer, int sentence, const ModelConfig *config)
+{
+    int column = cache->source->start[sentence] + 16 * sentence;
+    return cache->K[layer] + (size_t)column * (size_t)config->d_model;
 }
 
 /* Copies the slice's KV [N,2D] to the keys and values of a layer. */
-static void keep(EncodedLayer *layer, const Encoded *encoded, const Slice *slice,
-                 const ModelConfig *config)
+static void keep(Cache *cache, int layer, const Slice *slice, const ModelConfig *config)
 {
     int D = config->d_model;
-    size_t d = (size_t)D, row = (size_t)encoded->source->start[slice->first];
+    size_t d = (size_t)D, row = (size_t)cache->source->start[slice->first];
     for (int s = 0; s < slice->source.sentences; s++) {
         Rows keys = {slice->KV + (size_t)slice->source.start[s] * 2 * d, 2 * D};
-        real *K = layer->K + encoded->keys[slice->first + s];
+        real *K = keys_at(cache, layer, slice->first + s, config);
         int m = packed_length(&slice->source, s);
         if (score_functions[config->attention_score].product) head_transpose(K, keys, m, D);
         else
             for (int j = 0; j < m; j++)
                 memcpy(K + (size_t)j * d, keys.at + (size_t)j * 2 * d, d * sizeof *K);
     }
+    real *V = cache->V[layer] + row * d;
     for (size_t n = 0; n < (size_t)slice->source.rows; n++)
-        memcpy(layer->V + (row + n) * d, slice->KV + n * 2 * d + d, d * sizeof *layer->V);
+        memcpy(V + n * d, slice->KV + n * 2 * d + d, d * sizeof *V);
 }
 
 void cache_encode(Cache *cache, const Transformer *model)
 {
-    Encoded *encoded = &cache->encoded;
+    const Packed *source = cache->source;
     const ModelConfig *config = &model->config;
     const Weights *w = &model->weights;
     int D = config->d_model;
-    for (int s = 0; s < encoded->source->sentences; s += slice_sentences(encoded->source, s)) {
-        Arena memory = encoded->slice_memory;
+    for (int s = 0; s < source->sentences; s += slice_sentences(source, s)) {
+        Arena memory = cache->slice_memory;
         Slice slice;
-        slice_layout(&slice, &encoded->encoder, &memory, config, encoded->source, s);
+        slice_layout(&slice, &cache->encoder, &memory, config, source, s);
         embedding_forward(slice.X, &slice.source, false, 0, &w->source_embedding,
                           model->source_positions, D);
         const real *X =
-            stack_forward(&encoded->encoder, slice.X, NULL, w, config, &slice.scratch, NULL);
+            stack_forward(&cache->encoder, slice.X, NULL, w, config, &slice.scratch, NULL);
         for (int l = 0; l < config->decoder_layers; l++) {
             const Linear *kv = &w->decoder[l].cross.k;  // of both
             linear_forward(slice.KV, X, kv, slice.source.rows, 2 * D, D);
-            keep(&encoded->layer[l], encoded, &slice, config);
+            keep(cache, l, &slice, config);
         }
     }
     cache->step = cache->nodes = 0;
@@ -145,8 +144,8 @@ void cache_layout(Cache *cache, Arena *arena, const Transformer *model, const Pa
     size_t D = (size_t)config->d_model, H = (size_t)config->heads, R = (size_t)rows,
            nodes = (size_t)capacity;
     int longest = 0;
-    *cache = (Cache){.rows = rows, .steps = steps, .capacity = capacity};
-    encoded_layout(&cache->encoded, arena, config, source);
+    *cache = (Cache){.source = source, .rows = rows, .steps = steps, .capacity = capacity};
+    source_layout(cache, arena, config);
     for (int s = 0; s < source->sentences; s++)
         if (packed_length(source, s) > longest) longest = packed_length(source, s);
     cache->parent = ARENA_TAKE(arena, int, nodes);
@@ -286,12 +285,10 @@ static void attend_source(real *O, real *Q, const Cache *cache, int layer, int s
                           int rows, const AttentionWeights *w, const ModelConfig *config)
 {
     const ScoreFunction *score = &score_functions[config->attention_score];
-    const Encoded *encoded = &cache->encoded;
     int D = config->d_model, H = config->heads, dh = D / H;
-    int m = packed_length(encoded->source, sentence), width = head_width(m);
-    real *K = encoded->layer[layer].K + encoded->keys[sentence];
-    const real *V =
-        encoded->layer[layer].V + (size_t)encoded->source->start[sentence] * (size_t)D;
+    int m = packed_length(cache->source, sentence), width = head_width(m);
+    real *K = keys_at(cache, layer, sentence, config);
+    const real *V = cache->V[layer] + (size_t)cache->source->start[sentence] * (size_t)D;
     real *P = cache->P;
     if (rows == 1 && score->product) {
         attend_source_row(O, Q, K, V, cache, m, w, config);

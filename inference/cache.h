@@ -26,25 +26,16 @@ typedef struct Prefix {
     double log_probability;  // of the tokens, in nats; only the searches use these two
 } Prefix;
 
-/* The encoder's output as one layer of the decoder uses it. */
-typedef struct EncodedLayer {
-    real *K;  // [D,width] for each sentence: the keys as columns, the heads one after another;
-              // [n,D] if the score function is no product
-    real *V;  // [N,D] values
-} EncodedLayer;
-
-/* The keys and values of encoder-decoder attention, computed once. */
-typedef struct Encoded {
-    const Packed *source;
-    size_t *keys;  // [S+1] offset of each sentence in K
-    EncodedLayer layer[MAX_LAYERS];
-
-    Arena slice_memory;  // for the encoder's pass over a slice
-    Stack encoder;
-} Encoded;
-
 typedef struct Cache {
-    Encoded encoded;
+    const Packed *source;
+    real *K
+        [MAX_LAYERS];  // encoder-decoder attention's keys of each sentence (keys_at): [D,width],
+    // as columns, the heads one after another; [n,D] if the score function is
+    // no product
+    real *V[MAX_LAYERS];  // [N,D] and its values
+    Arena slice_memory;   // for the encoder's pass over a slice
+    Stack encoder;
+
     int rows;                 // largest number in a step
     int steps;                // largest number
     int capacity;             // largest number of nodes
