@@ -64,26 +64,20 @@ static FILE *file_in(const char *folder, const char *name)
 int main(int argc, char **argv)
 {
     Error error;
-    CheckpointFile file;
     Bundle bundle;
-    Transformer model;
-    if (argc != 3 || !checkpoint_open(&file, argv[1], &error) ||
-        !bundle_load(&bundle, argv[1], false, NULL, &error) ||
-        !transformer_create(&model, &bundle.model.config, &error) ||
-        !checkpoint_read(&file, &model.params, CHECKPOINT_WEIGHTS, model.block, &error))
+    if (argc != 3 || !bundle_load_rows(&bundle, argv[1], &error))
         return fprintf(stderr, "pack: %s\n", argc == 3 ? error.text : "MODEL FOLDER"), 1;
     FILE *options = file_in(argv[2], "options.txt"), *words = file_in(argv[2], "words.txt"),
          *weights = file_in(argv[2], "weights.bin");
     if (!options || !words || !weights) return perror(argv[2]), 1;
-    put_options(options, &model.config);
+    const Transformer *model = &bundle.model;
+    put_options(options, &model->config);
     const Tokenizer *tokenizer = bundle.vocabulary.tokenizer[TARGET];
-    for (int id = 0; id < model.config.vocab - 1; id++)
+    for (int id = 0; id < model->config.vocab - 1; id++)
         fprintf(words, "%s\n", tokenizer_piece(tokenizer, id));
-    for (int t = 0; t < model.params.count; t++)
-        put_tensor(weights, &model.params.tensor[t],
-                   model.block + model.params.tensor[t].offset);
-    transformer_free(&model);
+    for (int t = 0; t < model->params.count; t++)
+        put_tensor(weights, &model->params.tensor[t],
+                   model->block + model->params.tensor[t].offset);
     bundle_free(&bundle);
-    checkpoint_close(&file);
     return fclose(options) | fclose(words) | fclose(weights);
 }
