@@ -279,7 +279,7 @@ static Options training_options(const TokenizerSettings *settings)
     double coverage = settings->coverage > 0 ? settings->coverage
                       : whole                ? 1.0
                                              : DEFAULT_COVERAGE;
-    std::string name = settings->normalization ? settings->normalization : "nmt_nfkc";
+    std::string name = tokenizer_normalizations[settings->normalization];
     if (settings->lowercase && name.find("_cf") == std::string::npos) name += "_cf";
     Options options{
         {"model_type", tokenizer_type_names[settings->type]},
@@ -400,14 +400,7 @@ static bool explain(Error *error, const std::string &message, const TokenizerSet
 
 static bool settings_check(const TokenizerSettings *settings, Error *error)
 {
-    const std::string name = settings->normalization ? settings->normalization : "nmt_nfkc";
-    const char *const *known = tokenizer_normalizations;
-    while (*known && name != *known) known++;
-    if (!*known)
-        return error_set(error,
-                         "there is no normalisation '%s': there are nmt_nfkc, nfkc, "
-                         "nmt_nfkc_cf, nfkc_cf and identity",
-                         name.c_str());
+    const std::string name = tokenizer_normalizations[settings->normalization];
     if (settings->lowercase && name == "identity")
         return error_set(error, "lowercasing is part of a normalisation: 'identity' has none");
     if (settings->coverage != 0 && !(settings->coverage >= 0.98 && settings->coverage <= 1))
@@ -446,10 +439,6 @@ static bool learn(std::string *model, const Sentences *sentences,
 
     int status = 0;
     while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {}
-    if (status == 0) {
-        *model = reply.text();
-        return true;
-    }
     if (WIFSIGNALED(status)) {
         int number = WTERMSIG(status);
         return error_set(error, "learning a tokenizer was ended by signal %d (%s)%s", number,
@@ -457,8 +446,10 @@ static bool learn(std::string *model, const Sentences *sentences,
                          number == SIGKILL || number == SIGABRT ? ": is there enough memory?"
                                                                 : "");
     }
-    std::string said = WEXITSTATUS(status) == FAILED ? reply.text() : messages.text();
-    said = said.substr(0, said.find('\n'));
+    bool replied = status == 0 || WEXITSTATUS(status) == FAILED;
+    *model = replied ? reply.text() : messages.text();
+    if (status == 0) return true;
+    std::string said = model->substr(0, model->find('\n'));
     return explain(error, said.empty() ? "it ended without a message" : said, settings);
 }
 
@@ -467,8 +458,8 @@ bool tokenizer_train(unsigned char **model, size_t *size, const Sentences *sente
 {
     return guarded(error, [&] {
         std::string bytes;
-        if (!settings_check(settings, error)) return false;
-        if (!learn(&bytes, sentences, settings, error)) return false;
+        if (!settings_check(settings, error) || !learn(&bytes, sentences, settings, error))
+            return false;
         *model = (unsigned char *)malloc(bytes.size());
         if (!*model) throw std::bad_alloc();
         memcpy(*model, bytes.data(), bytes.size());

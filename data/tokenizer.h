@@ -41,10 +41,10 @@ enum {
 
 typedef struct TokenizerSettings {
     TokenizerType type;
-    int vocab_size;   // V with </s>, <unk> and <pad>; the result may be smaller
-    double coverage;  // share of the characters that get a piece, 0.98 to 1; 0: by default
-    const char *normalization;  // one of tokenizer_normalizations; NULL: the first
-    bool lowercase;             // nmt_nfkc becomes nmt_nfkc_cf, nfkc becomes nfkc_cf
+    int vocab_size;      // V with </s>, <unk> and <pad>; the result may be smaller
+    double coverage;     // share of the characters that get a piece, 0.98 to 1; 0: by default
+    int normalization;   // an index into tokenizer_normalizations
+    bool lowercase;      // nmt_nfkc becomes nmt_nfkc_cf, nfkc becomes nfkc_cf
     bool byte_fallback;  // unigram, bpe: spell an unknown character in bytes, 256 more pieces
 } TokenizerSettings;
 

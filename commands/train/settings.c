@@ -440,7 +440,7 @@ TokenizerSettings settings_tokenizer(const Settings *s)
     return (TokenizerSettings){.type = (TokenizerType)s->data.tokenizer,
                                .vocab_size = s->data.vocab_size,
                                .coverage = s->data.coverage,
-                               .normalization = tokenizer_normalizations[s->data.normalization],
+                               .normalization = s->data.normalization,
                                .lowercase = s->data.fold_case,
                                .byte_fallback = s->data.byte_fallback};
 }
