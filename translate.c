@@ -339,7 +339,7 @@ static bool work(Program *p, Error *error)
                bundle_save_int8(&p->models.bundle[0], r->save_int8, error);
     if (r->export) return export_model(p, error);
     if (r->list_vocabulary) return list_vocabulary(p, error);
-    bool pairs = r->score || r->target || r->align.gold;
+    bool pairs = r->score || r->target || r->gold;
     bool good = prepare(p, error), replace = r->invalid == TEXT_REPLACE;
     p->input.reader.replace = p->target.replace = p->reference.replace = replace;
     good = good && (pairs ? use_pairs(p, error) : translate(p, error));

@@ -6,19 +6,6 @@
 
 #include "base/json.h"
 
-#define FIELD(name) offsetof(AlignConfig, name)
-// clang-format off
-const Option align_options[] = {
-    {"align", OPTION_FLAG, FIELD(align), 0, 0, NULL, NULL,
-     "print the word alignment: TRANSLATION ||| i-j …, source and target words counted from 0; with "
-     "--target only the links", OPTION_COMMON},
-    {"gold", OPTION_TEXT, FIELD(gold), 0, 0, NULL, "FILE",
-     "with --align and --target: the gold links, line by line. Prints the alignment error rate of "
-     "every layer and head", OPTION_EXPERT},
-};
-// clang-format on
-const int align_option_count = sizeof align_options / sizeof *align_options;
-
 const char *align_name(char text[16], int place)
 {
     static const char *const names[] = {"mean", "norm", "all"};

@@ -6,17 +6,8 @@
 
 #include <stdio.h>
 
-#include "base/options.h"
 #include "explain/choice.h"
 #include "inference/align.h"
-
-typedef struct AlignConfig {
-    bool align;
-    char *gold;
-} AlignConfig;
-
-extern const Option align_options[];
-extern const int align_option_count;
 
 /* Which attention is used as an alignment. */
 typedef struct AlignBy {

@@ -167,7 +167,7 @@ static bool report(const Alignment *a, Error *error)
 bool alignment_run(const Pairs *pairs, View *view, Error *error)
 {
     const ModelConfig *model = &pairs->bundle->model.config;
-    const char *path = view->request->align.gold;
+    const char *path = view->request->gold;
     TextReader gold = {.descriptor = -1};
     Alignment a = {.pairs = pairs,
                    .view = view,

@@ -62,6 +62,12 @@ static const Option request_options[] = {
     {"backward", OPTION_FLAG, FIELD(backward), 0, 0, NULL, NULL,
      "with --explain or --attention OUT.html: also go back from the loss, through the gradients "
      "of a head and of its weights to one update by Adam", 0},
+    {"align", OPTION_FLAG, FIELD(align), 0, 0, NULL, NULL,
+     "print the word alignment: TRANSLATION ||| i-j …, source and target words counted from 0; with "
+     "--target only the links", OPTION_COMMON},
+    {"gold", OPTION_TEXT, FIELD(gold), 0, 0, NULL, "FILE",
+     "with --align and --target: the gold links, line by line. Prints the alignment error rate of "
+     "every layer and head", OPTION_EXPERT},
     {"score", OPTION_FLAG, FIELD(score), 0, 0, NULL, NULL,
      "print the log probability of given translations, source TAB target, and their perplexity",
      OPTION_COMMON},
@@ -108,10 +114,9 @@ static bool check(Request *r, Error *error)
         !check_text("prefix", r->prefix, error))
         return false;
     bool page = false, picture = r->attention.count || r->show;
-    bool pairs = r->align.align && (r->target || r->align.gold);
+    bool pairs = r->align && (r->target || r->gold);
     int dashes =
-        is_dash(r->reference) + is_dash(r->target) + is_dash(r->hypothesis) +
-        is_dash(r->align.gold) +
+        is_dash(r->reference) + is_dash(r->target) + is_dash(r->hypothesis) + is_dash(r->gold) +
         (!r->texts.count && !r->by_hand && !r->hypothesis && !r->save_int8 && !r->export);
     for (int i = 0; i < r->attention.count; i++) {
         int format = picture_format(r->attention.item[i], error);
@@ -144,9 +149,8 @@ static bool check(Request *r, Error *error)
          "save with it"},
         {r->save_int8 && r->model.count > 1, "--save-int8 writes one model: give --model once"},
         {r->word && !r->explain && !r->by_hand, "--word goes with --explain or --by-hand"},
-        {r->by_hand &&
-             (page || r->texts.count || r->hypothesis || r->save_int8 || r->list_vocabulary ||
-              r->explain || r->score || r->align.align || r->json),
+        {r->by_hand && (page || r->texts.count || r->hypothesis || r->save_int8 ||
+                        r->list_vocabulary || r->explain || r->score || r->align || r->json),
          "--by-hand computes with numbers and needs no text and no model: only --word "
          "and --attention OUT.png go with it"},
         {r->backward && !r->explain && !page,
@@ -160,18 +164,17 @@ static bool check(Request *r, Error *error)
         {r->given && r->prefix, "--given is a whole translation: --prefix is how one begins"},
         {(r->from || r->to) && (!r->head_report || !r->from || !r->to || r->json),
          "--from WORD --to WORD go together with --head-report, without --json"},
-        {r->head_report && (r->align.align || r->explain || r->score || r->hypothesis ||
-                            r->reference || picture),
+        {r->head_report &&
+             (r->align || r->explain || r->score || r->hypothesis || r->reference || picture),
          "--head-report goes with --target: ask for other views alone"},
-        {r->target && !r->score && !r->align.align && !r->head_report,
+        {r->target && !r->score && !r->align && !r->head_report,
          "--target goes with --score, --align or --head-report: it has the "
          "translations that are given"},
-        {r->align.gold && !r->align.align, "--gold goes with --align: it has the right links"},
+        {r->gold && !r->align, "--gold goes with --align: it has the right links"},
         {dashes > 1, "only one of the input, --reference, --target, --hypothesis "
                      "and --gold can be standard input"},
-        {r->align.align && r->explain,
-         "--align does not go with --explain: ask for one at a time"},
-        {r->align.align && r->score, "--align does not go with --score: ask for one at a time"},
+        {r->align && r->explain, "--align does not go with --explain: ask for one at a time"},
+        {r->align && r->score, "--align does not go with --score: ask for one at a time"},
         {pairs && (r->reference || picture),
          "--align of given translations translates nothing: it does not go with --reference or "
          "--attention"},
@@ -195,7 +198,6 @@ bool request_defaults(Request *r, Error *error)
         {"Translating", NULL, request_options, own, r},
         {"Searching", NULL, search_options, search_option_count, &r->search},
         {"Which attention", NULL, choice_options, choice_option_count, &r->choice_words},
-        {"Aligning words", NULL, align_options, align_option_count, &r->align},
         {"Drawing it", NULL, picture_options, picture_option_count, &r->picture}};
     memcpy(r->groups, groups, sizeof groups);
     return options_set(r->groups, REQUEST_GROUPS, "model", "checkpoints/toy", error);

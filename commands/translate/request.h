@@ -2,26 +2,24 @@
 #pragma once
 
 #include "base/options.h"
-#include "commands/translate/aligner.h"
 #include "explain/choice.h"
 #include "explain/picture.h"
 #include "inference/bundle.h"
 #include "inference/search.h"
 
-enum { REQUEST_GROUPS = 5 };
+enum { REQUEST_GROUPS = 4 };
 
 typedef struct Request {
     StringList model, attention;
     char *prefix, *given, *word, *target, *hypothesis, *reference, *save_int8, *export,
         *by_hand;
-    char *from, *to;
+    char *from, *to, *gold;
     int threads, bleu_tokenize, pair_count;
     int invalid;  // a TextInvalid
-    bool head_report, int8, list_vocabulary, show, explain, backward, score, lowercase, json,
-        quiet, short_help, help, version;
+    bool align, head_report, int8, list_vocabulary, show, explain, backward, score, lowercase,
+        json, quiet, short_help, help, version;
     SearchConfig search;
     ChoiceConfig choice_words;
-    AlignConfig align;
     PictureConfig picture;
     Intervention intervention;
     StringList texts;  // of the command line; none: standard input

@@ -30,7 +30,7 @@ typedef struct Answer {
 
 bool view_needs_words(const View *view)
 {
-    return view->request->align.align;
+    return view->request->align;
 }
 
 bool view_open(View *view, Error *error)
@@ -50,10 +50,10 @@ bool view_open(View *view, Error *error)
                 "%s: --explain explains one kind of attention, here cross; --attention-kind "
                 "encoder or decoder explains another\n",
                 command_name());
-    if ((r->attention.count || r->show || r->align.align || best) &&
+    if ((r->attention.count || r->show || r->align || best) &&
         !aligner_guided(&guided, view->bundle->config, r->model.item[0], error))
         return false;
-    if (r->align.align &&
+    if (r->align &&
         !aligner_create(&view->aligner, guided, choice, config->decoder_layers, error))
         return false;
     if (guided) view->drawn.known_layer = last, view->drawn.known_head = 0;
