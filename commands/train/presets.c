@@ -1,9 +1,7 @@
 /* presets.c -- the presets of ./train; see presets.h. */
 #include "commands/train/presets.h"
 
-#include <string.h>
-
-const char *const preset_names[] = {"toy", "tiny", "small", "base", NULL};
+const char *const preset_names[] = {"toy", "tiny", "small", "base", "auto", NULL};
 
 const char *const preset_purposes[] = {
     "the built-in corpus, whole words, about a minute",
@@ -42,13 +40,6 @@ static const struct {
 };
 // clang-format on
 enum { SETTINGS = sizeof settings / sizeof *settings };
-
-int preset_find(const char *name)
-{
-    int p = PRESETS;
-    while (--p >= 0 && strcmp(preset_names[p], name)) {}
-    return p;
-}
 
 bool preset_apply(const OptionGroup *groups, int count, int preset, Error *error)
 {

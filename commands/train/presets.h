@@ -5,14 +5,11 @@
 
 #include <stdio.h>
 
-enum { PRESET_TOY, PRESET_TINY, PRESET_SMALL, PRESET_BASE, PRESETS };
+enum { PRESET_TOY, PRESET_TINY, PRESET_SMALL, PRESET_BASE, PRESETS, PRESET_AUTO = PRESETS };
 
-/* In the order of the help; NULL after the last. */
+/* In the order of the help, then "auto"; NULL after the last. */
 extern const char *const preset_names[];
 extern const char *const preset_purposes[];
-
-/* The preset of a name, or -1. */
-int preset_find(const char *name);
 
 /* Sets the options of a preset. */
 bool preset_apply(const OptionGroup *groups, int count, int preset, Error *error);

@@ -23,9 +23,9 @@ static const char *const PART_NAMES[] = {"encoder", "decoder", "embeddings", NUL
 // clang-format off
 #define FIELD(name) offsetof(RunConfig, name)
 static const Option run_options[] = {
-    {"preset", OPTION_TEXT, FIELD(preset), 0, 0, preset_names, "NAME",
-     "toy, tiny, small or base: defaults for the options below, listed at the end; default: tiny, "
-     "or toy for the built-in corpus", OPTION_COMMON},
+    {"preset", OPTION_CHOICE, FIELD(preset), 0, 0, preset_names, "NAME",
+     "defaults for the options below, listed at the end; auto: tiny, or toy for the built-in "
+     "corpus", OPTION_COMMON},
     {"config", OPTION_TEXT, FIELD(config), 0, 0, NULL, "FILE",
      "read options from a config.json of another run", 0},
     {"output", OPTION_TEXT, FIELD(output), 0, 0, NULL, "DIR",
@@ -111,7 +111,8 @@ static const Option fine_tuning_options[] = {
 
 void settings_defaults(Settings *s)
 {
-    *s = (Settings){.data = {.tokenizer = TOKENIZER_BPE, .vocab_size = 10000},
+    *s = (Settings){.run = {.preset = PRESET_AUTO},
+                    .data = {.tokenizer = TOKENIZER_BPE, .vocab_size = 10000},
                     .model = {.d_model = 128,
                               .heads = 4,
                               .ffn = 256,
@@ -348,10 +349,8 @@ static bool apply_all(Settings *s, const Given *given, Error *error)
 
     const CorpusNames *train = &s->data.train;
     bool corpus = train->source.count || train->target.count || train->tsv.count;
-    int preset = s->run.preset ? preset_find(s->run.preset) : corpus ? PRESET_TINY : PRESET_TOY;
-    if (preset < 0)
-        return error_set(error, "--preset takes toy, tiny, small or base, not '%s'",
-                         s->run.preset);
+    int preset = s->run.preset;
+    if (preset == PRESET_AUTO) preset = corpus ? PRESET_TINY : PRESET_TOY;
     if (!apply(s, preset, !corpus, given, error)) return false;
     if (!corpus && !toy_corpus(&s->data, error)) return false;
     if (!s->run.output) {
@@ -359,7 +358,7 @@ static bool apply_all(Settings *s, const Given *given, Error *error)
         snprintf(path, sizeof path, "checkpoints/%s", preset_names[preset]);
         if (!options_set(s->groups, SETTINGS_GROUPS, "output", path, error)) return false;
     }
-    if (!s->run.preset)
+    if (s->run.preset == PRESET_AUTO)
         s->default_preset = corpus ? "tiny (default for a corpus of your own)"
                                    : "toy (default for the built-in corpus)";
     int invalid = s->data.invalid;

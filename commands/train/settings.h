@@ -31,7 +31,8 @@ typedef struct DataConfig {
 } DataConfig;
 
 typedef struct RunConfig {
-    char *preset, *config, *output, *watch;
+    char *config, *output, *watch;
+    int preset;   // PRESET_…, the index in preset_names
     int threads;  // 0: all processors
     bool dry_run, quiet, short_help, help, version;
 } RunConfig;
