@@ -1,0 +1,209 @@
+/* outputs.c -- fuzzes what ./translate shows of a translation, with vocabularies of any pieces:
+ * words, subwords, phrases, bytes, user-defined symbols, or all of them at once. Three bytes come
+ * first:
+ *
+ *     the vocabulary    3: its type; 4 byte fallback; 8 the space comes after a word;
+ *                       16 spaces stay as they are, 32 none is put before a text
+ *     the network       1: two layers instead of one; 6: heads; 8 the translation is given
+ *     what is shown     1 JSON, 2 attention, 4 an explanation, 8 links, 16 a report on heads,
+ *                       32 n-best; 192: a PNG, an SVG, a page, or an exported folder
+ *
+ * then the pieces, one a line, each after the number of its type (PieceType), the line to translate,
+ * and the given translation, with 0x1E between them. */
+#include <math.h>
+
+#include "tests/fixtures/fuzz-model.h"
+
+#include "base/rng.h"
+#include "commands/translate/neighbours.h"
+#include "commands/translate/view.h"
+#include "data/protobuf.h"
+#include "data/sentencepiece.h"
+#include "explain/page.h"
+#include "inference/marian.h"
+#include "inference/translator.h"
+#include "model/quantised.h"
+#include "tests/fixtures/variants.h"
+
+static Workers *worker;
+
+static void put_piece(Message *model, const char *text, size_t size, unsigned type, float score)
+{
+    Message piece = {0};
+    assert(protobuf_put_bytes(&piece, 1, text, size));
+    unsigned char number[5] = {2 << 3 | 5};  // the score: field 2, 4 bytes
+    memcpy(number + 1, &score, sizeof score);
+    assert(protobuf_put_fields(&piece, number, sizeof number));
+    assert(protobuf_put_varint(&piece, 3, type) &&
+           protobuf_put_bytes(model, 1, piece.bytes, piece.count));
+    free(piece.bytes);
+}
+
+/* A SentencePiece model with these pieces after </s> and <unk>. */
+static Message model_of(char *pieces, unsigned flags)
+{
+    enum { TYPE = 3, SUFFIX = 24, FALLBACK = 35, UNKNOWN_ID = 40, BEGIN_ID, END_ID, PAD_ID };
+    Message model = {0}, trainer = {0}, normaliser = {0};
+    put_piece(&model, "</s>", 4, PIECE_CONTROL, 0);
+    put_piece(&model, "<unk>", 5, PIECE_UNKNOWN, 0);
+    float score = 0;
+    for (char *piece; (piece = strsep(&pieces, "\n"));)
+        if (*piece) put_piece(&model, piece + 1, strlen(piece + 1), *piece - '0', score -= 1);
+    for (int byte = 0; flags & 4 && byte < 256; byte++) {
+        char text[8];
+        snprintf(text, sizeof text, "<0x%02X>", byte);
+        put_piece(&model, text, 6, PIECE_BYTE, score);
+    }
+    assert(protobuf_put_varint(&trainer, TYPE, 1 + (flags & 3)) &&
+           protobuf_put_varint(&trainer, SUFFIX, !!(flags & 8)) &&
+           protobuf_put_varint(&trainer, FALLBACK, !!(flags & 4)) &&
+           protobuf_put_varint(&trainer, UNKNOWN_ID, 1) &&
+           protobuf_put_varint(&trainer, BEGIN_ID, UINT64_MAX) &&
+           protobuf_put_varint(&trainer, END_ID, 0) &&
+           protobuf_put_varint(&trainer, PAD_ID, UINT64_MAX) &&
+           protobuf_put_bytes(&normaliser, 1, "identity", 8) &&
+           protobuf_put_varint(&normaliser, 3, !(flags & 32)) &&
+           protobuf_put_varint(&normaliser, 4, !(flags & 16)) &&
+           protobuf_put_varint(&normaliser, 5, 1) &&
+           protobuf_put_bytes(&model, 2, trainer.bytes, trainer.count) &&
+           protobuf_put_bytes(&model, 3, normaliser.bytes, normaliser.count));
+    free(trainer.bytes);
+    free(normaliser.bytes);
+    return model;
+}
+
+/* A network with random weights, large enough that its attention is sharp. */
+static bool make_network(Bundle *bundle, unsigned flags)
+{
+    int layers = 1 + (flags & 1), heads = 1 + (flags >> 1 & 3);
+    int V = tokenizer_vocab_size(bundle->vocabulary.tokenizer[TARGET]);
+    const ModelConfig config = {NETWORK(V, 8 * heads, heads, 16, layers, layers, 12)};
+    Transformer *model = &bundle->model;
+    assert(transformer_create(model, &config, &error));
+    Rng rng = rng_stream(1, RNG_TEST, 0);
+    for (size_t i = 0; i < model->params.size; i++) model->block[i] = (real)rng_normal(&rng);
+    for (int d = 0; d < config.d_model; d++)
+        model->weights.target_embedding.at[(V - 1) * config.d_model + d] = 0;
+    bundle->config = strdup(fuzz_model()->config);
+    bundle->max_length = config.max_length;
+    return bundle->config;
+}
+
+/* Draws what the last two bits of `what` say. */
+static void draw(const Bundle *bundle, const IdLines *source, const Hypothesis *best,
+                 unsigned what)
+{
+    static const char *const name[] = {"out.png", "out.svg", "out.html"};
+    char path[TEMPORARY_SIZE + 32];
+    const Snapshot *snapshot = snapshot_open(&bundle->model, source->ids.id, source->start[1],
+                                             best->id, best->length, &error);
+    const PictureInput input = {.snapshot = snapshot,
+                                .vocabulary = &bundle->vocabulary,
+                                .model_name = "it",
+                                .choice = &choice_default,
+                                .config = {what & 1, what & 2}};
+    assert(snapshot);
+    fuzz_path(path, name[what >> 6]);
+    accepted((what >> 6 == 2 ? page_save(path, &input, &error)
+                             : picture_save(path, NULL, &input, &error)));
+    snapshot_close((Snapshot *)(uintptr_t)snapshot);
+}
+
+static void show(Bundle *bundle, IdLines *source, IdLines *given, unsigned flags, unsigned what)
+{
+    static char *model[] = {FUZZ_MODEL}, *text[] = {"a", "b"};
+    Request request = {.model = {model, 1},
+                       .texts = {text, 2},
+                       .search = search_copying,
+                       .json = what & 1,
+                       .show = what & 2,
+                       .explain = what & 4,
+                       .head_report = what & 16,
+                       .several = what & 32,
+                       .pair_count = 1,
+                       .choice = choice_default,
+                       .align = {.align = what & 8}};
+    View view = {.request = &request, .bundle = bundle, .given = flags & 8 ? given : NULL};
+    Ensemble ensemble = ensemble_of(&bundle->model);
+    TranslatorInput input = {.source = idlines_packed(source), .line = 1};
+    Translations out = {0};
+    double each[16] = {0};
+    Hypothesis hypothesis = {given->ids.id, (int)given->ids.count, -1, -1, each};
+    const Translation pair = {&hypothesis, 1}, *found = &pair;
+    char *best = NULL;
+    request.search.n_best = what & 32 ? 3 : 1;
+    assert(view_open(&view, &error));
+    if (!view.given) {
+        if (!accepted(
+                translator_run(&out, &ensemble, &input, &request.search, worker, NULL, &error)))
+            return;
+        found = out.sentence;
+    }
+    accepted(view_answer(&view, &best, source, 0, found, 1, &error));
+    if (found->count && what >> 6 < 3 && source->ids.count > 1)
+        draw(bundle, source, found->hypothesis, what);
+    accepted(view_close(&view, &error));
+    translations_free(&out);
+    free(best);
+}
+
+/* Exports the model as a folder of MarianMT, and reads that. */
+static void export(Bundle *bundle)
+{
+    static const char *const files[] = {"config.json",
+                                        "vocab.json",
+                                        "source.spm",
+                                        "target.spm",
+                                        "model.safetensors",
+                                        "generation_config.json",
+                                        "tokenizer_config.json",
+                                        ""};
+    char folder[TEMPORARY_SIZE + 32], path[TEMPORARY_SIZE + 64];
+    Bundle again;
+    if (!accepted(marian_export(&bundle->model, &bundle->vocabulary,
+                                fuzz_path(folder, "exported"), &error)))
+        return;
+    if (accepted(bundle_load(&again, folder, false, NULL, &error))) bundle_free(&again);
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        snprintf(path, sizeof path, "%s/%s", folder, files[i]);
+        remove(path);
+    }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    if (size < 3) return 0;
+    if (!worker) {
+        assert(worker = workers_start(1, &error));
+        assert(stdout = fopen("/dev/null", "w"));
+    }
+    unsigned vocabulary = data[0], flags = data[1], what = data[2];
+    char *part[3];
+    size_t length[3];
+    data += 3, size -= 3;
+    for (int i = 0; i < 3; i++) part[i] = fuzz_part(&length[i], &data, &size);
+    Message model = model_of(part[0], vocabulary);
+    Bundle bundle = {0};
+    IdLines source = {.find_words = true, .find_unknown = true}, given = source;
+    const void *bytes[SIDES] = {NULL, model.bytes};
+    const size_t sizes[SIDES] = {0, model.count};
+    if (accepted(vocabulary_copy(&bundle.vocabulary, bytes, sizes, &error) &&
+                 vocabulary_load(&bundle.vocabulary, &error))) {
+        assert(make_network(&bundle, flags));
+        if (what >> 6 == 3) export(&bundle);
+        assert(transformer_prepare(&bundle.model, false, &error));
+        if (accepted(
+                bundle_encode(&bundle, SOURCE, &source, part[1], length[1], NULL, &error) &&
+                bundle_encode(&bundle, TARGET, &given, part[2], length[2], NULL, &error)))
+            show(&bundle, &source, &given, flags, what);
+        const char *first =
+            tokenizer_label(bundle.vocabulary.tokenizer[TARGET], ID_UNKNOWN + 1);
+        accepted(neighbours_print(&bundle, first, NULL, &error));
+    }
+    idlines_free(&source);
+    idlines_free(&given);
+    bundle_free(&bundle);
+    free(model.bytes);
+    for (int i = 0; i < 3; i++) free(part[i]);
+    return 0;
+}
