@@ -11,7 +11,7 @@
  * --hypothesis scores a file of translations, without a model
  * (commands/translate/scores.h); --save-int8 writes the model with quantised weights,
  * --export in Hugging Face's format;
- * --list-vocabulary prints the words it knows. */
+ * --list-vocabulary and --neighbours print the words it knows. */
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -28,6 +28,7 @@
 #include "commands/translate/alignment.h"
 #include "commands/translate/input.h"
 #include "commands/translate/likelihood.h"
+#include "commands/translate/neighbours.h"
 #include "commands/translate/request.h"
 #include "commands/translate/scores.h"
 #include "commands/translate/view.h"
@@ -295,10 +296,13 @@ static bool compute_by_hand(const Program *p, Error *error)
     return true;
 }
 
-/* Prints the pieces of the vocabularies without the special tokens. */
+/* Prints the pieces of the vocabularies without the special tokens, or those around a word. */
 static bool list_vocabulary(Program *p, Error *error)
 {
     if (!request_load_models(&p->models, &p->request, error)) return false;
+    if (p->request.neighbours)
+        return neighbours_print(&p->models.bundle[0], p->request.neighbours,
+                                p->request.quiet ? NULL : stderr, error);
     const Vocabulary *vocabulary = &p->models.bundle[0].vocabulary;
     for (int side = vocabulary_is_joint(vocabulary) ? TARGET : SOURCE; side < SIDES; side++) {
         const Tokenizer *tokenizer = vocabulary->tokenizer[side];
@@ -338,7 +342,7 @@ static bool work(Program *p, Error *error)
         return request_load_models(&p->models, r, error) &&
                bundle_save_int8(&p->models.bundle[0], r->save_int8, error);
     if (r->export) return export_model(p, error);
-    if (r->list_vocabulary) return list_vocabulary(p, error);
+    if (r->list_vocabulary || r->neighbours) return list_vocabulary(p, error);
     bool pairs = r->score || r->target || r->gold;
     bool good = prepare(p, error), replace = r->invalid == TEXT_REPLACE;
     p->input.reader.replace = p->target.replace = p->reference.replace = replace;

@@ -59,6 +59,8 @@ static const Option request_options[] = {
     {"to", OPTION_TEXT, FIELD(to), 0, 0, NULL, "WORD", "the word that --from attends to", 0},
     {"pair-count", OPTION_INT, FIELD(pair_count), 1, 1000000, NULL, "N",
      "pairs of words in --head-report occur at least this often", OPTION_EXPERT},
+    {"neighbours", OPTION_TEXT, FIELD(neighbours), 0, 0, NULL, "WORD",
+     "print the nearest embeddings of a word, and whose keys answer its query best", 0},
     {"backward", OPTION_FLAG, FIELD(backward), 0, 0, NULL, NULL,
      "with --explain or --attention OUT.html: also go back from the loss, through the gradients "
      "of a head and of its weights to one update by Adam", 0},
@@ -143,10 +145,10 @@ static bool check(Request *r, Error *error)
         {r->export && (r->texts.count || r->hypothesis || r->score || r->save_int8 || r->int8 ||
                        r->intervention.any || r->model.count > 1),
          "--export writes one model as it was trained, and stops: only --model goes with it"},
-        {r->list_vocabulary && (r->texts.count || r->hypothesis || r->score || r->save_int8),
-         "--list-vocabulary prints words and stops: there is nothing to translate, to score or "
-         "to "
-         "save with it"},
+        {(r->list_vocabulary || r->neighbours) &&
+             (r->texts.count || r->hypothesis || r->score || r->save_int8),
+         "--list-vocabulary and --neighbours print words and stop: there is nothing to "
+         "translate, to score or to save with them"},
         {r->save_int8 && r->model.count > 1, "--save-int8 writes one model: give --model once"},
         {r->word && !r->explain && !r->by_hand, "--word goes with --explain or --by-hand"},
         {r->by_hand && (page || r->texts.count || r->hypothesis || r->save_int8 ||

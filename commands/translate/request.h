@@ -13,7 +13,7 @@ typedef struct Request {
     StringList model, attention;
     char *prefix, *given, *word, *target, *hypothesis, *reference, *save_int8, *export,
         *by_hand;
-    char *from, *to, *gold;
+    char *neighbours, *from, *to, *gold;
     int threads, bleu_tokenize, pair_count;
     int invalid;  // a TextInvalid
     bool align, head_report, int8, list_vocabulary, show, explain, backward, score, lowercase,

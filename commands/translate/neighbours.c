@@ -1,0 +1,168 @@
+/* neighbours.c -- --neighbours; see neighbours.h. */
+#include "commands/translate/neighbours.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/best.h"
+#include "base/columns.h"
+#include "base/file.h"
+#include "base/json.h"
+#include "base/utf8.h"
+#include "commands/command.h"
+#include "data/text.h"
+#include "inference/snapshot.h"
+
+enum { BEST = 5, CHUNK = 100, NAME_WIDTH = 16, WORD_WIDTH = 9, TEXT_LINES = 100000 };
+
+/* A line of the output: the tokens nearest to the word. */
+typedef struct Line {
+    Best best[BEST];
+    int count;
+} Line;
+
+/* The token that begins like the word for longest: the word itself, if it is one. */
+static int find(const Tokenizer *tokenizer, int end, const char *word)
+{
+    int best = ID_END;
+    size_t most = 0;
+    for (int id = ID_UNKNOWN + 1; id < end; id++) {
+        const char *label = tokenizer_label(tokenizer, id);
+        size_t same = 0;
+        if (!strcmp(label, word)) return id;
+        while (word[same] && word[same] == label[same]) same++;
+        if (same > most) most = same, best = id;
+    }
+    return best;
+}
+
+/* stands [V] (+=) the tokens of the first lines of a file. False: it cannot be read. */
+static bool mark_tokens(bool *stands, const Tokenizer *tokenizer, const char *path)
+{
+    TextReader text;
+    Ids ids = {0};
+    const char *line;
+    size_t length;
+    Error error;
+    if (!text_open(&text, path, &error)) return false;
+    for (int n = 0; n < TEXT_LINES && text_next(&text, &line, &length, &error) == TEXT_LINE;
+         n++) {
+        ids.count = 0;
+        tokenizer_encode(tokenizer, &ids, line, length, &error);
+        for (size_t k = 0; k < ids.count; k++) stands[ids.id[k]] = true;
+    }
+    free(ids.id);
+    text_close(&text);
+    return true;
+}
+
+/* stands [V] (=) whether a token stands on this side of the training text, whose files the
+ * checkpoint names; all of them if a file is not there. */
+static void find_tokens(bool *stands, const Bundle *bundle, CorpusSide side, FILE *news)
+{
+    static const char *const names[SIDES] = {"train_source", "train_target"};
+    const Tokenizer *tokenizer = bundle->vocabulary.tokenizer[side];
+    Error error;
+    json_t *config = json_parse(bundle->config, strlen(bundle->config), "config", &error);
+    const json_t *files = json_object_get(json_object_get(config, "data"), names[side]);
+    const char *name = "none";
+    char shipped[PATH_MAX];
+    bool good = json_array_size(files) > 0;
+    for (size_t i = 0; good && i < json_array_size(files); i++) {
+        name = json_string_value(json_array_get(files, i));
+        bool toy = name && !strncmp(name, "data/toy/", 9) &&
+                   file_of_toy(shipped, sizeof shipped, name + 9);
+        good = name && mark_tokens(stands, tokenizer, toy ? shipped : name);
+    }
+    if (!good && news)
+        utf8_print(news, "%s: the training text (%s) is not here: all tokens are compared\n",
+                   command_name(), name);
+    for (int id = 0; !good && id < tokenizer_vocab_size(tokenizer); id++) stands[id] = true;
+    json_decref(config);
+}
+
+/* Compares row `at` of Q, the word, with the n rows of K after it: the tokens from `first` on
+ * that are in `among` [V], or with NULL all but the word. */
+static void line_add(Line *line, Score score, double scale, SnapshotRows Q, SnapshotRows K,
+                     int at, int first, int n, const bool *among, int word)
+{
+    const real *q = Q.at + at * Q.stride, *k = K.at + (at + 1) * K.stride;
+    for (int id = first; id < first + n; id++, k += K.stride)
+        if (among ? among[id] : id != word)
+            best_add(line->best, &line->count, BEST, id,
+                     scale * (double)score_functions[score].compare(q, k, Q.columns));
+}
+
+/* line [1+H] (=) by the embeddings, and by the keys of each head. The word and some tokens form
+ * a "sentence": without positions, the queries and keys of the first layer depend on their own
+ * token only. */
+static bool compare(Line *line, const Bundle *bundle, CorpusSide side, const bool *stands,
+                    int end, int word, Error *error)
+{
+    Transformer plain = bundle->model;
+    const ModelConfig *c = &plain.config;
+    int id[CHUNK + 2] = {word}, none = ID_END,
+                   at = side == TARGET;  // the decoder's first is <pad>
+    plain.source_positions = plain.target_positions = NULL;
+    plain.config.max_length = CHUNK + 2;
+    for (int first = ID_UNKNOWN + 1, n = 0; first < end; first += n) {
+        for (n = 0; n < CHUNK && first + n < end; n++) id[n + 1] = first + n;
+        id[n + 1] = ID_END;
+        Snapshot *snapshot = side == SOURCE ? snapshot_open(&plain, id, n + 2, &none, 1, error)
+                                            : snapshot_open(&plain, &none, 1, id, n + 2, error);
+        if (!snapshot) return false;
+        SnapshotRows E = snapshot_embedded(snapshot, side == SOURCE);
+        line_add(&line[0], SCORE_COSINE, 1, E, E, at, first, n, NULL, word);
+        for (int h = 0; h < c->heads; h++) {
+            HeadVectors v = snapshot_vectors(
+                snapshot, side == SOURCE ? ATTENTION_ENCODER : ATTENTION_DECODER, 0, h);
+            line_add(&line[1 + h], (Score)c->attention_score, v.scale, v.Q, v.K, at, first, n,
+                     stands, word);
+        }
+        snapshot_close(snapshot);
+    }
+    return true;
+}
+
+static void print(const Line *line, const Tokenizer *tokenizer, const char *name)
+{
+    columns_put(stdout, name, NAME_WIDTH, false);
+    for (int k = 0; k < line->count; k++) {
+        columns_put(stdout, tokenizer_label(tokenizer, line->best[k].id), WORD_WIDTH, false);
+        printf("%6.2f ", line->best[k].value);
+    }
+    putchar('\n');
+}
+
+bool neighbours_print(const Bundle *bundle, const char *word, FILE *news, Error *error)
+{
+    const ModelConfig *c = &bundle->model.config;
+    const char *similar = "";
+    bool good = true, found = false;
+    for (int side = SOURCE; good && side < SIDES; side++) {
+        const Tokenizer *tokenizer = bundle->vocabulary.tokenizer[side];
+        int end = tokenizer_vocab_size(tokenizer) - 1, id = find(tokenizer, end, word);
+        similar = tokenizer_label(tokenizer, id);
+        if (strcmp(similar, word) != 0) continue;
+        found = true;
+        Line *line = calloc((size_t)c->heads + 1, sizeof *line);
+        bool *stands = calloc((size_t)end + 1, sizeof *stands);
+        good = (line && stands) || error_memory(error, "for %d heads", c->heads);
+        if (good) find_tokens(stands, bundle, (CorpusSide)side, news);
+        good = good && compare(line, bundle, (CorpusSide)side, stands, end, id, error);
+        for (int k = side == TARGET && c->tying == TYING_ALL; good && k <= c->heads; k++) {
+            char name[NAME_WIDTH + 16];
+            if (k && !stands[id]) break;
+            if (k) snprintf(name, sizeof name, "%s 1.%d", attention_kind_names[side], k);
+            else snprintf(name, sizeof name, "%s cosine", side == SOURCE ? "source" : "target");
+            print(&line[k], tokenizer, name);
+        }
+        free(line);
+        free(stands);
+    }
+    return good &&
+           (found ||
+            error_set(error, "'%s' is no token of this model, but '%s' is", word, similar)) &&
+           stream_flush(stdout, "the neighbours", error);
+}

@@ -1,0 +1,20 @@
+#!/bin/sh
+# neighbours.sh -- ./translate --neighbours with the model of data/toy.
+cd "$(dirname "$0")/../.." || exit 1
+. tests/fixtures/checks.sh
+
+toy=$here/data/toy
+translate() { "$BIN/translate" --quiet --model "$toy/model.safetensors" "$@"; }
+lines() { test "$(wc -l <"$2")" -eq "$1"; }
+
+translate --neighbours jane >words
+check "a line of embeddings, and one of keys for each head" lines 9 words
+check "names are near a name" sh -c 'head -n 1 words | grep -q "^source cosine .*david"'
+check "its own key answers a query" grep -q '^decoder 1.1  *jane ' words
+tr ' ' '\n' <"$toy/test.en" | sort -u >english
+check "keys of the encoder are English words" sh -c \
+    "awk '/^encoder/ { for (i = 3; i <= NF; i += 2) print \$i }' words | sort -u | comm -23 - english >none && test ! -s none"
+translate --neighbours africa >words
+check "a word that the decoder never reads has no lines there" sh -c '! grep -q ^decoder words && grep -q ^encoder words'
+wrong "a word that is no token" 1 "'afrca' is no token of this model, but 'africa' is" translate --neighbours afrca
+wrong "--target without a reader" 2 "head-report" translate --target t "jane sleeps"
