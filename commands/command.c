@@ -119,6 +119,12 @@ static void enter_child(void)
     dup2(null, STDERR_FILENO);
 }
 
+void *command_share(size_t size)
+{
+    void *shared = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    return shared == MAP_FAILED ? NULL : shared;
+}
+
 bool command_draw(bool (*draw)(const void *context, Error *error), const void *context,
                   const char *name, Error *error)
 {
@@ -126,9 +132,8 @@ bool command_draw(bool (*draw)(const void *context, Error *error), const void *c
     return draw(context, error);
 #endif
     int status = 0;
-    Reply *reply =
-        mmap(NULL, sizeof *reply, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    pid_t pid = reply != MAP_FAILED ? fork() : -1;
+    Reply *reply = command_share(sizeof *reply);
+    pid_t pid = reply ? fork() : -1;
     if (pid == 0) {
         enter_child();
         reply->drawn = draw(context, &reply->error);
@@ -143,7 +148,7 @@ bool command_draw(bool (*draw)(const void *context, Error *error), const void *c
         error_set(error, "drawing %s was ended by signal %d (%s): is there enough memory?",
                   name, WTERMSIG(status), strsignal(WTERMSIG(status)));
     bool good = pid > 0 && reply->drawn;
-    if (reply != MAP_FAILED) munmap(reply, sizeof *reply);
+    if (reply) munmap(reply, sizeof *reply);
     return good;
 }
 

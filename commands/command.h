@@ -21,6 +21,10 @@ void command_catch(int number, void (*handler)(int));
 /* Prints what both programs' helps begin with: the usage and the options. */
 void command_print_options(const OptionGroup *groups, int count, bool brief, const char *usage);
 
+/* Memory [size] of zeros that this process shares with those that command_draw starts; NULL if
+ * there is none. munmap() it. */
+void *command_share(size_t size);
+
 /* Calls draw(context, …) in a child process and waits for it: Pango, fontconfig and GLib end
  * theirs when memory or threads run out. `name` is for the error. */
 bool command_draw(bool (*draw)(const void *context, Error *error), const void *context,

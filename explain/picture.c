@@ -333,8 +333,11 @@ static bool save(const char *path, const Drawing *d, const HeatMapSection *pages
                              {"Entropy", first->text[0][1]},
                              {"Description", first->caption},
                              {"Comment", first->remark}};
-    const AttentionPage page = {
-        .title = title, .subtitle = subtitle, .sections = pages, .count = d->count};
+    const AttentionPage page = {.title = title,
+                                .subtitle = subtitle,
+                                .missing = in->missing,
+                                .sections = pages,
+                                .count = d->count};
     good = good && picture_page(path, page, texts, sizeof texts / sizeof *texts, d->error);
     free(from), free(to), free(title);
     return good;

@@ -27,7 +27,8 @@ typedef struct PictureInput {
     const char *model_name;  // for the file's text chunks
     const Choice *choice;
     PictureConfig config;
-    bool given;  // the translation was given by the user, not made by the model
+    bool given;              // the translation was given by the user, not made by the model
+    MissingGlyphs *missing;  // (+=) characters that no font has; or NULL
 } PictureInput;
 
 /* Which format the ending of a file's name means: a CanvasFormat, or PICTURE_HTML, which is a

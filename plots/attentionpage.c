@@ -190,6 +190,7 @@ bool attentionpage_draw(Canvas **canvas, const AttentionPage *page, PagePlan *pl
     assert(page->count > 0 && page->count <= PAGE_SECTIONS);
     if (!canvas_new(canvas, error)) return false;
     (*canvas)->format = page->format;
+    (*canvas)->missing = page->missing;
     if (!fit_page(*canvas, page, &own, error) ||
         !canvas_reserve(*canvas, own.width, own.height, error))
         return false;

@@ -36,6 +36,7 @@ typedef struct AttentionPage {
     const HeatMapSection *sections;  // [count]
     int count;                       // 1 .. PAGE_SECTIONS
     CanvasFormat format;
+    MissingGlyphs *missing;  // (+=) characters that no font has; or NULL
 } AttentionPage;
 
 /* Where the maps of a section lie on the page. Small map [l,h] is h across and l down from the

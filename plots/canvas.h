@@ -44,13 +44,20 @@ typedef struct TextStyle {
     bool wrap;         // longer text goes on in further lines instead
 } TextStyle;
 
+/* Characters that were drawn as a box, as no font has them. */
+typedef struct MissingGlyphs {
+    char characters[64];  // the first of them, a space after each
+    char packages[64];    // Debian's packages with fonts that have them, likewise
+} MissingGlyphs;
+
 /* CANVAS_PNG: pixels, for png_save_canvas (plots/png.h) and the functions that read pixels. The
  * others are documents, for canvas_save_document. */
 typedef enum { CANVAS_PNG, CANVAS_SVG, CANVAS_PDF, CANVAS_FORMATS } CanvasFormat;
 
-/* Set format before canvas_reserve; canvas_new sets CANVAS_PNG. */
+/* Set format and missing before anything is measured; canvas_new sets CANVAS_PNG and NULL. */
 typedef struct Canvas {
     CanvasFormat format;
+    MissingGlyphs *missing;  // (+=), or NULL
     int width, height;
     struct CanvasState *state;
 } Canvas;

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "base/file.h"
 #include "base/json.h"
@@ -59,6 +60,7 @@ bool view_open(View *view, Error *error)
     if (guided) view->drawn.known_layer = last, view->drawn.known_head = 0;
     if (guided && best && (choice->layer < 0 || choice->layer == last))
         choice->layer = last, choice->head = 0;
+    if (r->attention.count) view->missing = command_share(sizeof *view->missing);
     return !r->head_report || heads_create(&view->heads, config, error);
 }
 
@@ -123,7 +125,8 @@ static bool show(View *view, Answer *answer, long long number, Error *error)
                                 .model_name = r->model.item[0],
                                 .choice = &view->drawn,
                                 .config = r->picture,
-                                .given = r->given != NULL};
+                                .given = r->given != NULL,
+                                .missing = view->missing};
     for (int i = 0; good && i < r->attention.count; i++)
         good = draw(view, &input, r->attention.item[i], number, error);
     good = good && (!r->show || r->json || picture_save(NULL, stdout, &input, error)) &&
@@ -368,6 +371,11 @@ bool view_answer(View *view, char **text, const IdLines *lines, int s,
 
 bool view_close(View *view, Error *error)
 {
+    MissingGlyphs *missing = view->missing;
+    if (view->news && missing && missing->characters[0])
+        fprintf(view->news, "%s: no font for %s(boxes in the picture): install %s\n",
+                command_name(), missing->characters, missing->packages);
+    if (missing) munmap(missing, sizeof *missing);
     bool good = !error || !view->request->head_report || report_heads(view, error);
     aligner_free(&view->aligner);
     heads_free(&view->heads);

@@ -29,10 +29,11 @@ typedef struct View {
     FILE *news;            // or NULL
     const IdLines *given;  // the translation of --given; or NULL
     /* set by view_open */
-    Choice choice;    // for links and explanations: --head best is resolved
-    Choice drawn;     // for maps: --head best is kept; its known layer and head are set
-    Aligner aligner;  // with --align
-    Heads heads;      // with --head-report
+    Choice choice;           // for links and explanations: --head best is resolved
+    Choice drawn;            // for maps: --head best is kept; its known layer and head are set
+    Aligner aligner;         // with --align
+    Heads heads;             // with --head-report
+    MissingGlyphs *missing;  // in the pictures; command_share; NULL: fonts are not checked
 } View;
 
 bool view_open(View *view, Error *error);

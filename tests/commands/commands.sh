@@ -87,6 +87,15 @@ for format in svg pdf; do
     translate --model run --attention "look.$format" --quiet "one two" >out
     check "--attention draws $format, twice the same" cmp "look.$format" "first.$format"
 done
+# A character that no font has: U+0378 is not assigned.
+printf 'a\315\270b\nb\315\270a\n' >strange.s
+"$BIN/train" --train-source strange.s --train-target strange.s --valid-source strange.s \
+    --valid-target strange.s $tiny --tokenizer char --vocab-size 8 --max-updates 1 --quiet --output strange 2>err
+"$BIN/translate" --model strange --attention strange.png "$(sed -n 1p strange.s)" "$(sed -n 2p strange.s)" >out 2>err
+check "a character without a font is named once, with a package" sh -c \
+    'test "$(grep -c "no font for .*: install fonts-noto-core" err)" = 1'
+"$BIN/translate" --model strange --attention strange.png --quiet "$(sed -n 1p strange.s)" >out 2>err
+check "--quiet names none" test ! -s err
 check "an SVG names its sentence" grep -q "^<title>one two → " look.svg
 check "a PDF is one" sh -c 'head -c 7 look.pdf | grep -q "%PDF-1."'
 ! command -v xmllint >/dev/null || check "an SVG is valid XML" xmllint --noout look.svg

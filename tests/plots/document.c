@@ -70,6 +70,23 @@ TEST(test_pdf)
     free(pdf);
 }
 
+/* Only characters that no font has are reported, each once, and the packages that have them. */
+TEST(test_missing_glyphs)
+{
+    MissingGlyphs missing = {0};
+    Canvas *canvas;
+    assert_true(canvas_new(&canvas, &error));
+    canvas->missing = &missing;
+    TextStyle style = canvas_style(14, false, 0);
+    canvas_measure(canvas, "word", &style);
+    assert_string_equal(missing.characters, "");
+    canvas_measure(canvas, "a\xCD\xB8z", &style);                // U+0378 is not assigned
+    canvas_measure(canvas, "\xF0\xBF\xBF\xBD\xCD\xB8", &style);  // nor is U+3FFFD
+    assert_string_equal(missing.characters, "\xCD\xB8 \xF0\xBF\xBF\xBD ");
+    assert_string_equal(missing.packages, "fonts-noto-core fonts-noto-cjk ");
+    canvas_free(canvas);
+}
+
 /* No date and nothing else that changes: PDF would have the second of its creation. */
 TEST(test_same_bytes)
 {
