@@ -13,11 +13,6 @@
 enum { LOSS_ROWS = 512, LOGITS_ROWS = 28 };
 enum { LOSS_CLASSES = 256 };  // of a chunk
 
-static inline int loss_chunks(int C)
-{
-    return (C + LOSS_CLASSES - 1) / LOSS_CLASSES;
-}
-
 /* logits = X Eᵀ + bias. The same struct for the gradients dE and dbias. */
 typedef struct OutputLayer {
     real *E;     // [C,D]
@@ -36,7 +31,7 @@ typedef struct SoftTarget {
 /* Word-level knowledge distillation: for each row the teachers' tokens, whose probabilities
  * sum to 1. A token may be there several times. */
 typedef struct SoftTargets {
-    const SoftTarget *at;  // [M,each]; with R-Drop of the first copy
+    const SoftTarget *at;  // [M,each]
     int each;              // 0: no teacher
     double weight;         // λ; 0 without a teacher
 } SoftTargets;
@@ -56,9 +51,10 @@ typedef struct Loss {
     long long tokens;  // number of targets
 } Loss;
 
-/* Scratch for a block of R rows, R = M but at most LOSS_ROWS. */
+/* Scratch for a block of R rows: all M with R-Drop, else at most LOSS_ROWS. */
 typedef struct LossBuffers {
     bool training, pairs;
+    int rows;          // R
     real *Z;           // logits [R,C] chunk by chunk; only one chunk if not training
     real *largest;     // [R,chunks] m: the largest logit of a row in a chunk
     real *sum;         // [R,chunks] Σ e^(z - m)
@@ -76,32 +72,10 @@ void loss_layout(LossBuffers *buffers, Arena *arena, int M, const OutputLayer *w
                  bool pairs);
 
 /* Adds the loss of the rows of X [M,D] and, unless dX is NULL, the gradients of scale · objective:
- * dX [M,D] (=)   dw (+=)   buffers: laid out for training. R-Drop: rdrop.h */
+ * dX [M,D] (=)   dw (+=)   buffers: laid out for training */
 void loss_backward(Loss *loss, real *dX, const OutputLayer *dw, const real *X,
                    const OutputLayer *w, const Objective *objective, const LossBuffers *buffers,
                    int M);
-
-/* ---- for loss.c and rdrop.c: chunk k of the classes, `width` of them ---- */
-
-OutputLayer loss_chunk(const OutputLayer *w, int k);
-
-/* Its logits [rows,width], and what forward keeps of them. */
-real *loss_logits(const LossBuffers *b, int k, int rows);
-
-/* Keeps the logits z of the targets of a row of X, which is row n of a block. */
-void loss_read_targets(const LossBuffers *b, int n, real *z, const Objective *o, int row, int k,
-                       int width);
-
-/* What q has on every class, and what it has more on the target. */
-double loss_on_all(const Objective *o, int C);
-double loss_on_target(const Objective *o);
-
-/* dz [width] (+=) -scale · q, but for loss_on_all.   on_target: scale · loss_on_target */
-void loss_subtract_targets(real *dz, real on_target, const Objective *o, int row, int k,
-                           int width);
-
-/* Adds the loss of row n of a block with this lse. */
-void loss_add(Loss *loss, double lse, const LossBuffers *b, int n, const Objective *o, int C);
 
 /* dz of row r and class c, after loss_backward of M <= LOSS_ROWS rows */
 real loss_logit_gradient(const LossBuffers *buffers, int r, int c, int M, int C);

@@ -14,7 +14,6 @@
 
 #include "kernels/kind.h"
 #include "model/embedding.h"
-#include "model/rdrop.h"
 
 void transformer_use(Transformer *model, real *block)
 {
@@ -131,8 +130,7 @@ void transformer_loss(Loss *loss, Activations *a, const Transformer *model, doub
     OutputLayer w = output_layer(&model->weights, &model->config);
     Objective objective = objective_of(a, smoothing, 1);
     // (4) the loss
-    (is_twice(a) ? rdrop_backward : loss_backward)(loss, NULL, NULL, a->output, &w, &objective,
-                                                   &a->loss, a->target->rows);
+    loss_backward(loss, NULL, NULL, a->output, &w, &objective, &a->loss, a->target->rows);
 }
 
 void transformer_backward(Loss *loss, Activations *a, const Transformer *model, Weights *dw,
@@ -145,8 +143,8 @@ void transformer_backward(Loss *loss, Activations *a, const Transformer *model, 
     Objective objective = objective_of(a, smoothing, scale);
     if (!config->output_bias) doutput.bias = NULL;
     // (4) the loss and its gradients
-    (is_twice(a) ? rdrop_backward : loss_backward)(loss, a->dX, &doutput, a->output, &output,
-                                                   &objective, &a->loss, a->target->rows);
+    loss_backward(loss, a->dX, &doutput, a->output, &output, &objective, &a->loss,
+                  a->target->rows);
     // (3) the decoder
     stack_backward(&a->decoder, a->dX, a->dencoded, dw, w, config, &a->scratch);
     // (2) the encoder

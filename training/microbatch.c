@@ -147,8 +147,8 @@ void microbatch_supervise(MicroBatch *b, const Supervision *more, real guide, do
     if (more->guide) guide_fill(b->guided, more->guide, guide);
     if (!more->soft) return;
     size_t each = (size_t)more->each;
-    for (int s = 0; s < b->part->count; s++) {  // with R-Drop, the first copies
-        const PairIds *pair = &b->pair[b->part->sentence[s]];
+    for (int s = 0; s < b->target.sentences; s++) {
+        const PairIds *pair = &b->pair[b->part->sentence[s % b->part->count]];
         memcpy(b->soft + (size_t)b->target.start[s] * each,
                more->soft + more->start[pair->number] * each,
                (size_t)pair->length[1] * each * sizeof *b->soft);
