@@ -26,7 +26,7 @@ const Option training_options[] = {
      "tokens of a micro-batch, which one thread works on at a time", OPTION_EXPERT},
     {"accumulators", OPTION_INT, FIELD(accumulators), 0, MAX_ACCUMULATORS, NULL, NULL,
      "blocks that gradients are summed in, which limits the threads of all ranks that can "
-     "work; 0: one for each processor, 2 to 8, and at least one for each rank", OPTION_EXPERT},
+     "work; 0: one for each processor, 2 to 8, and as many for each rank", OPTION_EXPERT},
     {"learning-rate", OPTION_REAL, FIELD(learning_rate), 1e-8, 1, NULL, NULL,
      "learning rate at the peak of the schedule", OPTION_COMMON},
     {"schedule", OPTION_CHOICE, FIELD(schedule), 0, 0, SCHEDULES, NULL,

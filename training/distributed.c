@@ -178,13 +178,13 @@ static int count_parts(struct Counts *counts, const size_t *part)
     return counts->count[self.rank];
 }
 
-bool distributed_exchange(real *received, const real *block, const bool *sends,
-                          const size_t *part, Error *error)
+bool distributed_exchange(real *received, const real *block, int senders, const size_t *part,
+                          Error *error)
 {
     int own = count_parts(&sent, part);
     for (int r = 0; r < self.ranks; r++) {
-        if (r == self.rank || !sends[self.rank]) sent.count[r] = 0;
-        got.count[r] = r != self.rank && sends[r] ? own : 0;
+        if (r == self.rank || self.rank >= senders) sent.count[r] = 0;
+        got.count[r] = r != self.rank && r < senders ? own : 0;
         got.place[r] = got.count[r] ? r * own : 0;
     }
     return COLLECTIVE(MPI_Alltoallv(block, sent.count, sent.place, MPI_FLOAT, received,

@@ -57,10 +57,10 @@ bool distributed_greatest(int *x, Error *error);
  * A block of part[ranks] numbers is divided into parts: rank r's part is numbers part[r] ..
  * part[r+1]-1. A block has at most INT_MAX numbers, the limit of MPI 3.1. */
 
-/* Each rank r with sends[r] sends part q of its block to rank q, other than itself: received
- * [r][own part] (=). The block of a rank that does not send may be NULL. */
-bool distributed_exchange(real *received, const real *block, const bool *sends,
-                          const size_t *part, Error *error);
+/* Each rank r < senders sends part q of its block to rank q, other than itself: received
+ * [r][own part] (=). */
+bool distributed_exchange(real *received, const real *block, int senders, const size_t *part,
+                          Error *error);
 
 /* block (=) on every rank: part r is copied from rank r. */
 bool distributed_allgather(real *block, const size_t *part, Error *error);

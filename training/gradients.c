@@ -65,10 +65,13 @@ static size_t own_size(const Gradients *g)
     return g->own.end - g->own.begin;
 }
 
-/* Divides the block into parts of whole slices. */
+/* Divides the accumulators into whole subtrees, and the block into parts of whole slices. */
 static void divide(Gradients *g)
 {
-    int R = g->reduction.ranks, rank = distributed_rank();
+    int A = g->accumulators, R = g->ranks, rank = distributed_rank();
+    for (g->share = 1; (long long)g->share * R < A;) g->share *= 2;
+    g->first = at_most(rank * g->share, A);
+    g->end = at_most(g->first + g->share, A);
     for (int r = 0; r <= R; r++) {
         size_t begin = g->slices * (size_t)r / (size_t)R * SLICE;
         g->part[r] = begin < g->size ? begin : g->size;
@@ -76,26 +79,37 @@ static void divide(Gradients *g)
     g->own = (Range){g->part[rank], g->part[rank + 1]};
 }
 
+/* How many of the accumulators 0 .. used-1 this rank has. */
+static int own_used(const Gradients *g, int used)
+{
+    return at_most(g->end, used) > g->first ? at_most(g->end, used) - g->first : 0;
+}
+
+/* A rank without accumulators has a block for gradients_allgather. */
+static int blocks(const Gradients *g)
+{
+    return g->end > g->first ? g->end - g->first : 1;
+}
+
 static bool allocate(Gradients *g, const Transformer *model, Error *error)
 {
-    g->weights = calloc((size_t)(g->end - g->first), sizeof *g->weights);
+    g->weights = calloc((size_t)blocks(g), sizeof *g->weights);
     g->squares = calloc(g->slices, sizeof *g->squares);
     if (!g->weights || !g->squares) return error_memory(error, "for gradients");
-    for (int i = 0; i < g->end - g->first; i++) {
+    for (int i = 0; i < blocks(g); i++) {
         if (!(g->block[i] = block_zeros(g->size * sizeof(real), error))) return false;
         params_bind(&g->weights[i], g->block[i], &model->config);
     }
-    divide(g);
-    if (g->reduction.ranks == 1) return true;
-    g->rounds = reduction_places(g->place, g->reduction, g->reduction.accumulators);
-    size_t received = (size_t)g->rounds * (size_t)g->reduction.ranks * own_size(g);
+    if (g->ranks == 1) return true;
+    size_t received = (size_t)g->ranks * own_size(g);
     return (g->received = block_zeros(received * sizeof(real), error));
 }
 
 bool gradients_create(Gradients *g, const Transformer *model, int accumulators, Error *error)
 {
-    int ranks = distributed_ranks(), rank = distributed_rank();
-    *g = (Gradients){.reduction = {accumulators, ranks},
+    int ranks = distributed_ranks();
+    *g = (Gradients){.accumulators = accumulators,
+                     .ranks = ranks,
                      .params = &model->params,
                      .size = model->params.size,
                      .slices = (model->params.size + SLICE - 1) / SLICE};
@@ -107,14 +121,13 @@ bool gradients_create(Gradients *g, const Transformer *model, int accumulators, 
     if (ranks > 1 && g->size > INT_MAX)
         return error_set(error, "a model of more than %d numbers cannot train on several ranks",
                          INT_MAX);
-    g->first = reduction_first(g->reduction, rank);
-    g->end = reduction_first(g->reduction, rank + 1);
+    divide(g);
     return allocate(g, model, error);
 }
 
 void gradients_free(Gradients *g)
 {
-    for (int i = 0; i < g->end - g->first; i++) free(g->block[i]);
+    for (int i = 0; i < blocks(g); i++) free(g->block[i]);
     free(g->weights);
     free(g->squares);
     free(g->received);
@@ -133,8 +146,8 @@ static void clear(void *context, size_t begin, size_t count)
 
 void gradients_clear(const Gradients *g, int used, Workers *workers)
 {
-    for (int a = g->first; a < at_most(g->end, used); a++)
-        slices_run(workers, 0, g->size, clear, g->block[a - g->first]);
+    for (int i = 0; i < own_used(g, used); i++)
+        slices_run(workers, 0, g->size, clear, g->block[i]);
 }
 
 /* ---- their sum ---- */
@@ -144,7 +157,7 @@ real *gradients_from(const Gradients *g, size_t begin)
     return g->node[0] + begin - g->own.begin;
 }
 
-/* Into the rank's first accumulator, which the sum has used up. */
+/* Into the rank's first block, which the sum has used up. */
 bool gradients_allgather(Gradients *g, Error *error)
 {
     real *own = g->block[0] + g->own.begin;
@@ -159,46 +172,34 @@ static void add(real *sum, const real *other, size_t count)
     for (size_t i = 0; i < count; i++) sum[i] += other[i];
 }
 
+/* node[0] (=) the sum of node [count], numbers begin .. begin+numbers-1 of each */
+static void sum_tree(real *const *node, int count, size_t begin, size_t numbers)
+{
+    for (int step = 1; step < count; step *= 2)
+        for (int a = 0; a + step < count; a += 2 * step)
+            add(node[a] + begin, node[a + step] + begin, numbers);
+}
+
 /* (a) */
 static void sum_local(void *context, size_t begin, size_t count)
 {
     const Gradients *g = context;
-    for (int p = 0; p < g->pair_count; p++)
-        add(g->block[g->pairs[p].left - g->first] + begin,
-            g->block[g->pairs[p].right - g->first] + begin, count);
+    sum_tree(g->block, own_used(g, g->used), begin, count);
 }
 
-/* (b): in round 0 the first root of every rank, in round 1 the second of those that have two,
- * …. */
-static bool exchange(Gradients *g, int used, Error *error)
+/* How many ranks have a sum. */
+static int senders(const Gradients *g)
 {
-    int ranks = g->reduction.ranks, rank = distributed_rank();
-    reduction_places(g->place, g->reduction, used);
-    for (int a = 0; a < g->reduction.accumulators; a++)
-        g->node[a] = gradients_weights(g, a) ? g->block[a - g->first] + g->own.begin : NULL;
-    for (int round = 0; round < g->rounds; round++) {
-        real *received = g->received + (size_t)round * (size_t)ranks * own_size(g);
-        const real *block = NULL;
-        memset(g->sends, 0, (size_t)ranks * sizeof *g->sends);
-        for (int a = 0; a < used; a++) {
-            int from = reduction_rank(g->reduction, a);
-            if (g->place[a] != round) continue;
-            g->sends[from] = true;
-            if (from == rank) block = g->block[a - g->first];
-            else g->node[a] = received + (size_t)from * own_size(g);
-        }
-        if (!distributed_exchange(received, block, g->sends, g->part, error)) return false;
-    }
-    return true;
+    return (g->used + g->share - 1) / g->share;
 }
 
-/* (c) */
+/* (a) and (c) */
 static void sum_own(void *context, size_t begin, size_t count)
 {
     const Gradients *g = context;
     size_t at = begin - g->own.begin;
-    for (int p = 0; p < g->pair_count; p++)
-        add(g->node[g->pairs[p].left] + at, g->node[g->pairs[p].right] + at, count);
+    sum_local(context, begin, count);
+    sum_tree(g->node, senders(g), at, count);
     const real *sum = g->node[0] + at;
     double squares = 0;
     for (Range r = {begin, begin}; range_trained(&r, begin + count, g->params);)
@@ -211,15 +212,16 @@ static void sum_own(void *context, size_t begin, size_t count)
 bool gradients_sum(Gradients *g, double *norm, int used, Workers *workers, Error *error)
 {
     int rank = distributed_rank();
-    for (int a = g->first; a < at_most(g->end, used); a++)
-        params_share(g->params, g->block[a - g->first]);
-    g->pair_count = reduction_pairs(g->pairs, g->reduction, used, rank, false);
+    g->used = used;
+    for (int i = 0; i < own_used(g, used); i++) params_share(g->params, g->block[i]);
     slices_run(workers, 0, g->own.begin, sum_local, g);  // (a)
     slices_run(workers, g->own.end, g->size, sum_local, g);
-    bool good = exchange(g, used, error);  // (b)
-    if (!good) return false;
+    for (int r = 0; r < g->ranks; r++)
+        g->node[r] =
+            r == rank ? g->block[0] + g->own.begin : g->received + (size_t)r * own_size(g);
+    if (!distributed_exchange(g->received, g->block[0], senders(g), g->part, error))  // (b)
+        return false;
     memset(g->squares, 0, g->slices * sizeof *g->squares);
-    g->pair_count = reduction_pairs(g->pairs, g->reduction, used, rank, true);
     slices_run(workers, g->own.begin, g->own.end, sum_own, g);  // (c)
     // each rank has the squares of its own part
     double squares = 0;

@@ -1,17 +1,28 @@
 /* gradients.h -- the accumulators of an update's gradients, and their sum over threads and
  * ranks.
  *
- * Each of the A accumulators is a block in the layout of the parameters; a rank holds some of
- * them. For the sum, the block is divided into parts of whole slices, one for each rank, its
- * owner:
+ * The A accumulators are the leaves of a binary tree. At step 1, 2, 4, … node a adds node
+ * a + step to itself, for every a that is a multiple of 2·step:
  *
- *   (a)  outside its own part, a rank sums its accumulators as far as reduction.h allows
- *   (b)  it sends the roots that are left to their owners: block · (R-1)/R numbers a root
- *   (c)  an owner finishes the sum of its part, and squares it slice by slice for the norm
+ *     leaf     0   1   2   3   4   5   6            sum   ((0+1)+(2+3)) + ((4+5)+6)
+ *     step 1   0 + 1   2 + 3   4 + 5   6
+ *     step 2   0   +   2       4   +   6
+ *     step 4   0       +       4
  *
- * With one rank there is only (c), over the whole block. Every rank gets the squares of all
- * slices and adds them in the order of the slices. So the bits of the sum and of its norm
- * depend neither on the threads nor on the ranks.
+ * Floating-point addition is not associative; the same tree gives the same bits on any number
+ * of ranks.
+ *
+ * Each accumulator is a block in the layout of the parameters. Rank r of R holds a subtree: share
+ * of them from r·share on, where share is the smallest power of two with R·share >= A. So all
+ * have the same number if A is R times a power of two. For the sum, the block is divided into
+ * parts of whole slices, one for each rank, its owner:
+ *
+ *   (a)  a rank sums its accumulators
+ *   (b)  it sends the parts of this sum to their owners: block · (R-1)/R numbers
+ *   (c)  an owner sums those of all ranks, and squares the result slice by slice for the norm
+ *
+ * Every rank gets the squares of all slices and adds them in the order of the slices. So the bits
+ * of the sum and of its norm depend neither on the threads nor on the ranks.
  *
  * Before (a), tensors that are copies of others (`projections`) share their gradients in each
  * accumulator. The norm counts them once.
@@ -25,7 +36,6 @@
 #include "base/workers.h"
 #include "model/transformer.h"
 #include "training/config.h"
-#include "training/reduction.h"
 
 /* ---- slices ----
  *
@@ -51,21 +61,17 @@ Range range_of(const Tensor *tensor);
 /* ---- gradients ---- */
 
 typedef struct Gradients {
-    Reduction reduction;
-    int first, end;                         // the accumulators of this rank
-    const Params *params;                   // of the model
-    size_t size;                            // numbers of a block
-    real *block[MAX_ACCUMULATORS];          // [end-first] the accumulators
-    Weights *weights;                       // [end-first] their tensors
-    size_t part[MAX_ACCUMULATORS + 1];      // [R+1] rank r owns numbers part[r] .. part[r+1]-1
-    Range own;                              // this rank's part
-    int rounds;                             // roots that a rank sends, at most
-    real *received;                         // [rounds][R][own]
-    bool sends[MAX_ACCUMULATORS];           // [R] which ranks send in this round
-    int place[MAX_ACCUMULATORS];            // [A] of the roots
-    real *node[MAX_ACCUMULATORS];           // [A] the own part of each root
-    ReductionPair pairs[MAX_ACCUMULATORS];  // the sums of (a) or (c)
-    int pair_count;
+    int accumulators, ranks, share;     // A, R
+    int first, end;                     // the accumulators of this rank
+    int used;                           // accumulators of the last sum
+    const Params *params;               // of the model
+    size_t size;                        // numbers of a block
+    real *block[MAX_ACCUMULATORS];      // [end-first] the accumulators
+    Weights *weights;                   // [end-first] their tensors
+    size_t part[MAX_ACCUMULATORS + 1];  // [R+1] rank r owns numbers part[r] .. part[r+1]-1
+    Range own;                          // this rank's part
+    real *received;                     // [R][own]
+    real *node[MAX_ACCUMULATORS];       // [R] the own part of each rank's sum
     size_t slices;
     double *squares;  // [slices]
 } Gradients;

@@ -24,8 +24,9 @@
 int trainer_first_accumulators(int wanted)
 {
     int ranks = distributed_ranks(), processors = at_most(workers_processors(), 8);
-    int least = ranks > 2 ? ranks : 2;
-    return wanted ? wanted : processors > least ? processors : least;
+    int count = ranks > 1 ? ranks : processors > 2 ? processors : 2;
+    while (count < processors) count *= 2;
+    return wanted ? wanted : count;
 }
 
 Trainer *trainer_create(Transformer *model, const TrainingConfig *config,
@@ -69,7 +70,7 @@ void trainer_free(Trainer *t)
 
 static int accumulators(const Trainer *t)
 {
-    return t->gradients.reduction.accumulators;
+    return t->gradients.accumulators;
 }
 
 /* How often a sentence goes through the network. */

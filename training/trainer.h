@@ -81,5 +81,5 @@ bool trainer_evaluate(Trainer *trainer, const PairIds *pair, int pairs, Loss *lo
                       Error *error);
 
 /* The number of accumulators of a new run: `wanted`, or, if it is 0, one for each processor of
- * this machine, 2 to 8, and at least one for each rank. */
+ * this machine, 2 to 8; with several ranks as many or more, the same number for each. */
 int trainer_first_accumulators(int wanted);

@@ -28,7 +28,7 @@ ranks() {
 # ---- the same bytes ----
 one --threads 1 --max-updates 20 --output one 2>err
 check "one process trains" test -s one/last.safetensors
-for count in 1 2 3 5; do
+for count in 2 3 4 5; do  # of 4, the last has no accumulator
     ranks $count --quiet --max-updates 20 --output "r$count" >out 2>err
     check "$count ranks train" test $? -eq 0 -a ! -s err -a ! -s out
     check "$count ranks leave the bytes of one process" cmp one/last.safetensors "r$count/last.safetensors"
@@ -55,11 +55,12 @@ wide="--d-model 64 --ffn 128 --micro-tokens 300 --batch-tokens 1500 --max-update
 check "with OpenBLAS, too" cmp blas/last.safetensors blas2/last.safetensors
 check "which multiplied" grep -aq openblas blas2/last.safetensors
 
-one --accumulators 0 --max-updates 10 --output each 2>err
 ranks 2 --quiet --accumulators 0 --max-updates 5 --output each2 >out 2>err
+automatic=$(sed -n 's/.*"accumulators": *\([0-9]*\).*/\1/p' each2/config.json)
+one --accumulators "$automatic" --max-updates 10 --output each 2>err
 one --accumulators 0 --max-updates 10 --output each2 2>>err
-check "2 ranks begin with the same number of accumulators, and keep it" \
-    cmp each/last.safetensors each2/last.safetensors
+check "2 ranks begin with an even number of accumulators" test $((automatic % 2)) = 0
+check "and keep it" cmp each/last.safetensors each2/last.safetensors
 
 # --init: only rank 0 reads the model, whose shape is not that of the preset.
 tune="--init one --freeze encoder,embeddings --valid-every 5 --batch-tokens 200 --accumulators 5
@@ -74,7 +75,7 @@ check "fine-tuned by 3 ranks, and resumed: the same bytes" cmp tuned/last.safete
 # ---- whole matrices: some lie in the parts of two or three ranks ----
 muon="--optimizer muon --quiet --ffn 300 --weight-decay 0.1"
 one $muon --threads 1 --max-updates 10 --output muon 2>err
-for count in 2 3 5; do
+for count in 2 3 4; do
     ranks $count $muon --max-updates 5 --output muon$count >out 2>err
     ranks $count $muon --max-updates 10 --threads 2 --output muon$count >out 2>err
     check "Muon: $count ranks leave the bytes of one process" cmp muon/last.safetensors muon$count/last.safetensors
