@@ -26,38 +26,18 @@ static const char *const TOKENIZER[2] = {"tokenizer.source", "tokenizer"};
 typedef struct Draft {
     SafeTensor *tensor;
     char (*name)[NAME_SIZE];
-    PreparedRows *prepared;  // of the int8 tensors
+    int8_t *q;  // of the int8 tensors, row by row
     int count;
 } Draft;
 
-static SafeTensor *add(Draft *draft, const char *prefix, const Tensor *from, const char *suffix,
-                       Dtype dtype, int dimensions, const void *data)
+static void add(Draft *draft, const char *prefix, const Tensor *from, const char *suffix,
+                Dtype dtype, int dimensions, const void *data)
 {
     char *name = draft->name[draft->count];
     snprintf(name, NAME_SIZE, "%s%s%s", prefix, from->name, suffix);
     SafeTensor *to = &draft->tensor[draft->count++];
     *to = (SafeTensor){.name = name, .dtype = dtype, .dimensions = dimensions, .data = data};
     for (int k = 0; k < dimensions; k++) to->shape[k] = from->shape[k];
-    return to;
-}
-
-#ifdef REAL_IS_DOUBLE
-static void to_floats(void *to, const SafeTensor *tensor)
-{
-    size_t columns = tensor->dimensions == 2 ? (size_t)tensor->shape[1] : 1;
-    for (size_t i = 0; i < (size_t)tensor->shape[0] * columns; i++)
-        ((float *)to)[i] = (float)((const real *)tensor->data)[i];
-}
-#else
-static void (*const to_floats)(void *, const SafeTensor *) = NULL;
-#endif
-
-static void to_int8_rows(void *to, const SafeTensor *tensor)
-{
-    const PreparedRows *from = tensor->data;
-    for (int64_t r = 0; r < tensor->shape[0]; r++)
-        int8_get((int8_t *)to + r * tensor->shape[1], from->matrix->W.int8,
-                 from->first + (int)r);
 }
 
 /* All tensors of a block except the prepared ones. */
@@ -67,8 +47,7 @@ static void add_block(Draft *draft, const Params *params, const char *prefix, co
     for (int i = 0; block && i < params->count; i++) {
         const Tensor *from = &params->tensor[i];
         if (prepared && prepared_rows(prepared, from).matrix) continue;
-        add(draft, prefix, from, "", DTYPE_F32, from->dimensions, block + from->offset)
-            ->convert = to_floats;
+        add(draft, prefix, from, "", DTYPE_F32, from->dimensions, block + from->offset);
     }
 }
 
@@ -76,27 +55,30 @@ static void add_block(Draft *draft, const Params *params, const char *prefix, co
  * four. */
 static void add_int8(Draft *draft, const Params *params, const Prepared *prepared)
 {
-    for (int i = 0; i < params->count; i++) {
-        PreparedRows *at = &draft->prepared[i];
-        *at = prepared_rows(prepared, &params->tensor[i]);
-        if (at->matrix)
-            add(draft, "", &params->tensor[i], CHECKPOINT_SCALE, DTYPE_F32, 1,
-                at->matrix->W.int8->scale + at->first);
-    }
-    for (int i = 0; i < params->count; i++)
-        if (draft->prepared[i].matrix)
-            add(draft, "", &params->tensor[i], CHECKPOINT_INT8, DTYPE_I8, 2,
-                &draft->prepared[i])
-                ->convert = to_int8_rows;
+    int8_t *q = draft->q;
+    for (int scale = 1; scale >= 0; scale--)
+        for (int i = 0; i < params->count; i++) {
+            const Tensor *from = &params->tensor[i];
+            PreparedRows at = prepared_rows(prepared, from);
+            if (!at.matrix) continue;
+            const Int8Matrix *int8 = at.matrix->W.int8;
+            if (scale) {
+                add(draft, "", from, CHECKPOINT_SCALE, DTYPE_F32, 1, int8->scale + at.first);
+                continue;
+            }
+            add(draft, "", from, CHECKPOINT_INT8, DTYPE_I8, 2, q);
+            for (int r = 0; r < from->shape[0]; r++, q += from->shape[1])
+                int8_get(q, int8, at.first + r);
+        }
 }
 
 static bool make_draft(Draft *draft, const Checkpoint *c)
 {
-    size_t tensors = (size_t)c->params->count, most = tensors * (BLOCKS + 1) + 2;
+    size_t most = (size_t)c->params->count * (BLOCKS + 1) + 2;
     draft->tensor = calloc(most, sizeof *draft->tensor);
     draft->name = calloc(most, sizeof *draft->name);
-    draft->prepared = calloc(tensors, sizeof *draft->prepared);
-    if (!draft->tensor || !draft->name || !draft->prepared) return false;
+    draft->q = c->prepared ? malloc(c->params->size) : NULL;
+    if (!draft->tensor || !draft->name || (c->prepared && !draft->q)) return false;
     add_block(draft, c->params, "", c->weights, c->prepared);
     for (const CheckpointBlock *block = c->block; block && block->at; block++)
         add_block(draft, c->params, block->prefix, block->at, NULL);
@@ -116,13 +98,14 @@ static bool make_draft(Draft *draft, const Checkpoint *c)
 static bool save(const Checkpoint *c, const SafeMetadata *metadata, int count, const char *path,
                  Error *error)
 {
+    assert(sizeof(real) == sizeof(float));  // not in the build that checks derivatives
     Draft draft = {0};
     bool good = make_draft(&draft, c)
                     ? safetensors_write(path, draft.tensor, draft.count, metadata, count, error)
                     : error_memory(error, "to write '%s'", path);
     free(draft.tensor);
     free(draft.name);
-    free(draft.prepared);
+    free(draft.q);
     return good;
 }
 

@@ -39,27 +39,11 @@ static const char *crc_text(char text[CRC_DIGITS + 1], unsigned long crc)
 
 /* ---- writing ---- */
 
-typedef struct Content {
-    const SafeTensor *tensor;
-    int count;
-    const SafeMetadata *metadata;
-    int metadata_count;
-    void *buffer;  // for the largest tensor that is converted
-} Content;
-
 static size_t bytes_of(const SafeTensor *tensor)
 {
     size_t bytes = dtypes[tensor->dtype].size;
     for (int i = 0; i < tensor->dimensions; i++) bytes *= (size_t)tensor->shape[i];
     return bytes;
-}
-
-/* A tensor's bytes as the file stores them: its data, or the buffer. */
-static const void *stored(const Content *content, const SafeTensor *tensor)
-{
-    if (!tensor->convert) return tensor->data;
-    tensor->convert(content->buffer, tensor);
-    return content->buffer;
 }
 
 static void put_tensor(JsonWriter *json, const SafeTensor *tensor, size_t begin)
@@ -76,30 +60,31 @@ static void put_tensor(JsonWriter *json, const SafeTensor *tensor, size_t begin)
     json_close(json);
 }
 
-static void put_header(JsonWriter *json, const Content *content)
+static void put_header(JsonWriter *json, const SafeTensor *tensors, int count,
+                       const SafeMetadata *metadata, int metadata_count)
 {
     size_t begin = 0;
     json_open(json, NULL);
     json_open(json, "__metadata__");
     json_put_text(json, CRC_HEADER, CRC_UNKNOWN);
-    for (int i = 0; i < content->metadata_count; i++)
-        json_put_text(json, content->metadata[i].key, content->metadata[i].text);
-    for (int i = 0; i < content->count; i++) {
-        const SafeTensor *tensor = &content->tensor[i];
+    for (int i = 0; i < metadata_count; i++)
+        json_put_text(json, metadata[i].key, metadata[i].text);
+    for (int i = 0; i < count; i++) {
         char key[sizeof CRC_PREFIX + NAME_LIMIT], crc[CRC_DIGITS + 1];
-        snprintf(key, sizeof key, CRC_PREFIX "%s", tensor->name);
+        snprintf(key, sizeof key, CRC_PREFIX "%s", tensors[i].name);
         json_put_text(json, key,
-                      crc_text(crc, crc32_z(0, stored(content, tensor), bytes_of(tensor))));
+                      crc_text(crc, crc32_z(0, tensors[i].data, bytes_of(&tensors[i]))));
     }
     json_close(json);
-    for (int i = 0; i < content->count; begin += bytes_of(&content->tensor[i++]))
-        put_tensor(json, &content->tensor[i], begin);
+    for (int i = 0; i < count; begin += bytes_of(&tensors[i++]))
+        put_tensor(json, &tensors[i], begin);
     json_close(json);
 }
 
 /* The eight bytes of length, the JSON text and its padding. free() it; NULL if memory is
  * short. */
-static char *make_header(size_t *size, const Content *content)
+static char *make_header(size_t *size, const SafeTensor *tensors, int count,
+                         const SafeMetadata *metadata, int metadata_count)
 {
     char crc[CRC_DIGITS + 1];
     uint64_t length = 0;
@@ -107,7 +92,7 @@ static char *make_header(size_t *size, const Content *content)
     FILE *out = textstream_open(&stream);
     if (!out) return NULL;
     fwrite(&length, 1, LENGTH_BYTES, out);
-    put_header(&(JsonWriter){.out = out}, content);
+    put_header(&(JsonWriter){.out = out}, tensors, count, metadata, metadata_count);
     fprintf(out, "%*s", (int)(-ftell(out) & 7), "");
     char *bytes = textstream_close(&stream);
     if (!bytes) return NULL;
@@ -120,37 +105,25 @@ static char *make_header(size_t *size, const Content *content)
     return bytes;
 }
 
-static bool write_file(const char *path, const Content *content, const char *header,
-                       size_t size, Error *error)
-{
-    AtomicFile file;
-    if (size > SAFETENSORS_HEADER_LIMIT)
-        return error_set(error, "cannot write '%s': its header would be %zu bytes long", path,
-                         size);
-    bool good = file_begin(&file, path, error) && file_write(&file, header, size, error);
-    for (int i = 0; good && i < content->count; i++)
-        good = file_write(&file, stored(content, &content->tensor[i]),
-                          bytes_of(&content->tensor[i]), error);
-    return good && file_commit(&file, error);
-}
-
 bool safetensors_write(const char *path, const SafeTensor *tensors, int count,
                        const SafeMetadata *metadata, int metadata_count, Error *error)
 {
-    size_t largest = 1, size;
-    for (int i = 0; i < count; i++) {
+    AtomicFile file;
+    size_t size = 0;
+    for (int i = 0; i < count; i++)
         assert(strlen(tensors[i].name) <= NAME_LIMIT && strcmp(tensors[i].name, "header") &&
                tensors[i].dimensions <= SAFETENSORS_DIMENSIONS);
-        if (tensors[i].convert && bytes_of(&tensors[i]) > largest)
-            largest = bytes_of(&tensors[i]);
-    }
-    Content content = {tensors, count, metadata, metadata_count, malloc(largest)};
-    char *header = content.buffer ? make_header(&size, &content) : NULL;
-    bool good = header ? write_file(path, &content, header, size, error)
-                       : error_memory(error, "to write '%s'", path);
+    char *header = make_header(&size, tensors, count, metadata, metadata_count);
+    bool good =
+        header ? size <= SAFETENSORS_HEADER_LIMIT ||
+                     error_set(error, "cannot write '%s': its header would be %zu bytes long",
+                               path, size)
+               : error_memory(error, "to write '%s'", path);
+    good = good && file_begin(&file, path, error) && file_write(&file, header, size, error);
+    for (int i = 0; good && i < count; i++)
+        good = file_write(&file, tensors[i].data, bytes_of(&tensors[i]), error);
     free(header);
-    free(content.buffer);
-    return good;
+    return good && file_commit(&file, error);
 }
 
 /* ---- reading: the bytes ---- */

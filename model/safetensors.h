@@ -53,10 +53,8 @@ typedef struct SafeTensor {
     int dimensions;  // 0: a single number
     int64_t shape[SAFETENSORS_DIMENSIONS];
     const void *data;  // when writing: the numbers; when reading: NULL
-    /* when writing: makes from `data` the bytes to store; NULL: `data` is stored as it is */
-    void (*convert)(void *to, const struct SafeTensor *tensor);
-    uint64_t begin;  // when reading: the offset of the data, in bytes from the data's start
-    uint64_t bytes;  // when reading: its length
+    uint64_t begin;    // when reading: the offset of the data, in bytes from the data's start
+    uint64_t bytes;    // when reading: its length
 } SafeTensor;
 
 typedef struct SafeMetadata {
