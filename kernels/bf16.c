@@ -7,6 +7,10 @@
 
 #include "kernels/transpose.h"
 
+#if TILE_OF_PAIRS
+#include <immintrin.h>
+#endif
+
 /* A float plus half of the upper half's last bit; a tie is rounded up only if that bit is 1. */
 void bf16_round(real *x, size_t count)
 {

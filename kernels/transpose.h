@@ -1,58 +1,44 @@
-/* transpose.h -- the transpose of a square that fits the registers. */
+/* transpose.h -- the transpose of a square that fits the registers.
+ *
+ *     a b c d      a i b j      a e i m      A step interleaves each row of the first half with the
+ *     e f g h  ->  c k d l  ->  b f j n      one of the second half that stands as far from its
+ *     i j k l      e m f n      c g k o      half's beginning. After log₂ LANES steps every number
+ *     m n o p      g o h p      d h l p      is in its place. */
 #pragma once
 
 #include "kernels/tile.h"
 
-#if defined __AVX__ && !defined REAL_IS_DOUBLE
-#include <immintrin.h>
+/* The numbers of two vectors in turn: of their first halves, and of their second halves. */
+#if defined REAL_IS_DOUBLE || !__has_builtin(__builtin_shufflevector)
+#elif defined __AVX512F__ || defined WIDE
+#define FIRST_HALVES  0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23
+#define SECOND_HALVES 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31
+#elif defined __AVX__
+#define FIRST_HALVES  0, 8, 1, 9, 2, 10, 3, 11
+#define SECOND_HALVES 4, 12, 5, 13, 6, 14, 7, 15
+#else
+#define FIRST_HALVES  0, 4, 1, 5
+#define SECOND_HALVES 2, 6, 3, 7
 #endif
 
 /* T [LANES,LANES], rows ldt apart, (=) the transpose of X [rows,LANES], rows ldx apart, padded
  * with zeros to LANES rows. rows <= LANES */
 static inline void transpose_square(real *T, size_t ldt, const real *X, size_t ldx, int rows)
 {
-#if defined __AVX512F__ && !defined REAL_IS_DOUBLE
-    __m512 a[16], b[16];  // pairs of rows, then of pairs, then of quarters are interleaved
-    for (int i = 0; i < 16; i++)
-        a[i] = i < rows ? _mm512_loadu_ps(X + (size_t)i * ldx) : _mm512_setzero_ps();
-    for (int i = 0; i < 16; i += 2) {
-        b[i] = _mm512_unpacklo_ps(a[i], a[i + 1]);
-        b[i + 1] = _mm512_unpackhi_ps(a[i], a[i + 1]);
-    }
-    for (int i = 0; i < 16; i += 4)
-        for (int h = 0; h < 2; h++) {
-            __m512d low = _mm512_castps_pd(b[i + h]), high = _mm512_castps_pd(b[i + 2 + h]);
-            a[i + 2 * h] = _mm512_castpd_ps(_mm512_unpacklo_pd(low, high));
-            a[i + 2 * h + 1] = _mm512_castpd_ps(_mm512_unpackhi_pd(low, high));
+#ifdef FIRST_HALVES
+    typedef real Row
+        __attribute__((vector_size(VECTOR_BYTES), aligned(sizeof(real)), may_alias));
+    Row a[LANES], b[LANES];
+    for (int i = 0; i < LANES; i++)
+        a[i] = i < rows ? *(const Row *)(X + (size_t)i * ldx) : (Row){0};
+    for (int step = 1; step < LANES; step *= 2) {
+        for (int i = 0; i < LANES / 2; i++) {
+            b[2 * i] = __builtin_shufflevector(a[i], a[i + LANES / 2], FIRST_HALVES);
+            b[2 * i + 1] = __builtin_shufflevector(a[i], a[i + LANES / 2], SECOND_HALVES);
         }
-    for (size_t i = 0; i < 4; i++) {
-        __m512 even0 = _mm512_shuffle_f32x4(a[i], a[i + 4], 0x88);
-        __m512 odd0 = _mm512_shuffle_f32x4(a[i], a[i + 4], 0xdd);
-        __m512 even1 = _mm512_shuffle_f32x4(a[i + 8], a[i + 12], 0x88);
-        __m512 odd1 = _mm512_shuffle_f32x4(a[i + 8], a[i + 12], 0xdd);
-        _mm512_storeu_ps(T + (i + 0) * ldt, _mm512_shuffle_f32x4(even0, even1, 0x88));
-        _mm512_storeu_ps(T + (i + 4) * ldt, _mm512_shuffle_f32x4(odd0, odd1, 0x88));
-        _mm512_storeu_ps(T + (i + 8) * ldt, _mm512_shuffle_f32x4(even0, even1, 0xdd));
-        _mm512_storeu_ps(T + (i + 12) * ldt, _mm512_shuffle_f32x4(odd0, odd1, 0xdd));
+        for (int i = 0; i < LANES; i++) a[i] = b[i];
     }
-#elif defined __AVX__ && !defined REAL_IS_DOUBLE && !defined WIDE
-    __m256 a[8], b[8];
-    for (int i = 0; i < 8; i++)
-        a[i] = i < rows ? _mm256_loadu_ps(X + (size_t)i * ldx) : _mm256_setzero_ps();
-    for (int i = 0; i < 8; i += 2) {
-        b[i] = _mm256_unpacklo_ps(a[i], a[i + 1]);
-        b[i + 1] = _mm256_unpackhi_ps(a[i], a[i + 1]);
-    }
-    for (int i = 0; i < 8; i += 4)
-        for (int h = 0; h < 2; h++) {
-            __m256d low = _mm256_castps_pd(b[i + h]), high = _mm256_castps_pd(b[i + 2 + h]);
-            a[i + 2 * h] = _mm256_castpd_ps(_mm256_unpacklo_pd(low, high));
-            a[i + 2 * h + 1] = _mm256_castpd_ps(_mm256_unpackhi_pd(low, high));
-        }
-    for (size_t i = 0; i < 4; i++) {
-        _mm256_storeu_ps(T + i * ldt, _mm256_permute2f128_ps(a[i], a[i + 4], 0x20));
-        _mm256_storeu_ps(T + (i + 4) * ldt, _mm256_permute2f128_ps(a[i], a[i + 4], 0x31));
-    }
+    for (int i = 0; i < LANES; i++) *(Row *)(T + (size_t)i * ldt) = a[i];
 #else
     for (int i = 0; i < LANES; i++)
         for (int j = 0; j < LANES; j++)
