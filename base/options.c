@@ -279,7 +279,8 @@ typedef struct Mention {
     const char *text;  // NULL: taken back by --no-NAME
 } Mention;
 
-bool option_can_take_back(const Option *option)
+/* Whether --no-NAME exists. */
+static bool can_take_back(const Option *option)
 {
     return (option->kind == OPTION_FLAG && option->name[1]) || option->kind == OPTION_TEXT ||
            option->kind == OPTION_LIST;
@@ -326,7 +327,7 @@ static bool read_mention(ArgumentReader *r, Mention *mention, Error *error)
         no = true;
     }
     if (!option) return unknown(r->groups, r->count, word, error);
-    if (no && !option_can_take_back(option))
+    if (no && !can_take_back(option))
         return error_set(error, "--%s always has a value: there is no '%s'", option->name,
                          word);
     mention->option = option;

@@ -127,9 +127,6 @@ char *option_meaning(const OptionGroup *group, const Option *option);
 char option_letter(const Option *option);
 int option_brief(const Option *option);
 
-/* Whether the option can be negated: --no-NAME exists. */
-bool option_can_take_back(const Option *option);
-
 /* The configuration as JSON, {"model":{"d_model":256,...},"training":{...}}, indented, with a
  * newline at its end. The same values give the same text. For free(); NULL if memory is
  * short. */
