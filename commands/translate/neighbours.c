@@ -22,19 +22,12 @@ typedef struct Line {
     int count;
 } Line;
 
-/* The token that begins like the word for longest: the word itself, if it is one. */
+/* The token that is the word; ID_END: none. */
 static int find(const Tokenizer *tokenizer, int end, const char *word)
 {
-    int best = ID_END;
-    size_t most = 0;
-    for (int id = ID_UNKNOWN + 1; id < end; id++) {
-        const char *label = tokenizer_label(tokenizer, id);
-        size_t same = 0;
-        if (!strcmp(label, word)) return id;
-        while (word[same] && word[same] == label[same]) same++;
-        if (same > most) most = same, best = id;
-    }
-    return best;
+    int id = ID_UNKNOWN + 1;
+    while (id < end && strcmp(tokenizer_label(tokenizer, id), word)) id++;
+    return id < end ? id : ID_END;
 }
 
 /* stands [V] (+=) the tokens of the first lines of a file. False: it cannot be read. */
@@ -138,13 +131,11 @@ static void print(const Line *line, const Tokenizer *tokenizer, const char *name
 bool neighbours_print(const Bundle *bundle, const char *word, FILE *news, Error *error)
 {
     const ModelConfig *c = &bundle->model.config;
-    const char *similar = "";
     bool good = true, found = false;
     for (int side = SOURCE; good && side < SIDES; side++) {
         const Tokenizer *tokenizer = bundle->vocabulary.tokenizer[side];
         int end = tokenizer_vocab_size(tokenizer) - 1, id = find(tokenizer, end, word);
-        similar = tokenizer_label(tokenizer, id);
-        if (strcmp(similar, word) != 0) continue;
+        if (id == ID_END) continue;
         found = true;
         Line *line = calloc((size_t)c->heads + 1, sizeof *line);
         bool *stands = calloc((size_t)end + 1, sizeof *stands);
@@ -163,6 +154,6 @@ bool neighbours_print(const Bundle *bundle, const char *word, FILE *news, Error 
     }
     return good &&
            (found ||
-            error_set(error, "'%s' is no token of this model, but '%s' is", word, similar)) &&
+            error_set(error, "'%s' is no token of this model: see --list-vocabulary", word)) &&
            stream_flush(stdout, "the neighbours", error);
 }
