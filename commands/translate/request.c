@@ -117,6 +117,7 @@ static bool check(Request *r, Error *error)
         return false;
     bool page = false, picture = r->attention.count || r->show;
     bool pairs = r->align && (r->target || r->gold);
+    bool work = r->texts.count || r->hypothesis || r->score;
     int dashes =
         is_dash(r->reference) + is_dash(r->target) + is_dash(r->hypothesis) + is_dash(r->gold) +
         (!r->texts.count && !r->by_hand && !r->hypothesis && !r->save_int8 && !r->export);
@@ -130,40 +131,35 @@ static bool check(Request *r, Error *error)
         const char *why;
     } rules[] = {
         {r->given && r->texts.count != 1, "--given is the translation of one TEXT: give one"},
-        {r->given && (r->search.n_best > 1 || r->search.alternatives),
-         "--given is one translation: --n-best and --alternatives cannot find more"},
-        {r->given && (r->score || r->target || r->hypothesis),
-         "--given is for --attention, --explain or --align: --score, --target and --hypothesis "
-         "have texts of their own"},
-        {r->hypothesis && !r->reference,
-         "--hypothesis needs --reference, the file to compare it with"},
-        {r->hypothesis && r->texts.count, "--hypothesis scores a file of translations: no text "
-                                          "to translate can be given with it"},
-        {r->save_int8 && (r->texts.count || r->hypothesis || r->score),
-         "--save-int8 writes a model and stops: there is nothing to translate or to score with "
+        {r->given && (r->search.n_best > 1 || r->search.alternatives || r->score || r->target ||
+                      r->hypothesis || r->prefix),
+         "--given is one whole translation: it does not go with --n-best, --alternatives, "
+         "--score, "
+         "--target, --hypothesis or --prefix"},
+        {r->hypothesis && (!r->reference || r->texts.count),
+         "--hypothesis scores a file of translations: it needs --reference, and no text"},
+        {r->save_int8 && (work || r->model.count > 1),
+         "--save-int8 writes one model and stops: there is nothing to translate or to score "
+         "with "
          "it"},
-        {r->export && (r->texts.count || r->hypothesis || r->score || r->save_int8 || r->int8 ||
-                       r->intervention.any || r->model.count > 1),
+        {r->export &&
+             (work || r->save_int8 || r->int8 || r->intervention.any || r->model.count > 1),
          "--export writes one model as it was trained, and stops: only --model goes with it"},
-        {(r->list_vocabulary || r->neighbours) &&
-             (r->texts.count || r->hypothesis || r->score || r->save_int8),
+        {(r->list_vocabulary || r->neighbours) && (work || r->save_int8),
          "--list-vocabulary and --neighbours print words and stop: there is nothing to "
          "translate, to score or to save with them"},
-        {r->save_int8 && r->model.count > 1, "--save-int8 writes one model: give --model once"},
         {r->word && !r->explain && !r->by_hand, "--word goes with --explain or --by-hand"},
-        {r->by_hand && (page || r->texts.count || r->hypothesis || r->save_int8 ||
-                        r->list_vocabulary || r->explain || r->score || r->align || r->json),
+        {r->by_hand && (work || page || r->save_int8 || r->list_vocabulary || r->explain ||
+                        r->align || r->json),
          "--by-hand computes with numbers and needs no text and no model: only --word "
          "and --attention OUT.png go with it"},
         {r->backward && !r->explain && !page,
          "--backward goes with --explain or with --attention OUT.html"},
-        {r->backward && r->int8,
-         "--backward needs weights that can be trained, and --int8 rounds them: leave it out"},
-        {r->backward && r->intervention.any,
-         "--backward explains the model as it was trained: leave out --ablate, --intervene and "
-         "--shuffle-source"},
-        {r->json && r->explain, "--explain is text for people: it does not go with --json"},
-        {r->given && r->prefix, "--given is a whole translation: --prefix is how one begins"},
+        {r->backward && (r->int8 || r->intervention.any),
+         "--backward explains the model as it was trained: leave out --int8, --ablate, "
+         "--intervene and --shuffle-source"},
+        {r->explain && (r->json || r->align),
+         "--explain is text for people: it does not go with --json or --align"},
         {(r->from || r->to) && (!r->head_report || !r->from || !r->to || r->json),
          "--from WORD --to WORD go together with --head-report, without --json"},
         {r->head_report &&
@@ -175,14 +171,12 @@ static bool check(Request *r, Error *error)
         {r->gold && !r->align, "--gold goes with --align: it has the right links"},
         {dashes > 1, "only one of the input, --reference, --target, --hypothesis "
                      "and --gold can be standard input"},
-        {r->align && r->explain, "--align does not go with --explain: ask for one at a time"},
-        {r->align && r->score, "--align does not go with --score: ask for one at a time"},
         {pairs && (r->reference || picture),
          "--align of given translations translates nothing: it does not go with --reference or "
          "--attention"},
-        {r->score && (r->hypothesis || r->reference || picture || r->prefix),
+        {r->score && (r->hypothesis || r->reference || r->align || picture || r->prefix),
          "--score asks the model about given translations: it does not go with --hypothesis, "
-         "--reference, --attention or --prefix"},
+         "--reference, --align, --attention or --prefix"},
         {r->intervention.any && (r->hypothesis || r->save_int8 || r->list_vocabulary),
          "--ablate, --intervene and --shuffle-source show what a model says: they do not go "
          "with --hypothesis, --save-int8 or --list-vocabulary"},

@@ -86,6 +86,6 @@ wrong "too few lines of gold" 1 "has only 1 lines" sh -c \
     "echo 0-0 >g1; '$BIN/translate' --model run --align --target valid.t --gold g1 <valid.s"
 wrong "--gold without --align" 2 "--gold goes with --align" translate --gold gold one
 wrong "--head best of a model that was not guided" 1 "name one, or leave out --head" translate --align --head best one
-wrong "--align with --explain" 2 "one at a time" translate --align --explain one
+wrong "--align with --explain" 2 "does not go with --json or --align" translate --align --explain one
 wrong "a layer that does not exist" 1 "2 decoder layers" translate --align --layer 3 one
 wrong "--word without --explain" 2 "goes with --explain" translate --word x one

@@ -32,7 +32,7 @@ check "... only if they are wanted" sh -c '! grep -q "\"dS\":" plain.html'
 
 wrong "--backward alone" 2 "goes with --explain" translate --backward one
 wrong "--backward and a picture" 2 "goes with --explain" translate --backward --attention out.png one
-wrong "--backward --int8" 2 "--int8 rounds them: leave it out" translate --explain --backward --int8 one
+wrong "--backward --int8" 2 "as it was trained: leave out --int8" translate --explain --backward --int8 one
 wrong "--backward --ablate" 2 "as it was trained" translate --explain --backward --ablate cross.1.1=zero one
 translate --save-int8 small.safetensors >out 2>&1
 model=small.safetensors
