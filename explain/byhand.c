@@ -191,7 +191,7 @@ bool byhand_read(ByHand *b, const char *path, Error *error)
     while (good && (result = text_next(&text, &line, &length, error)) == TEXT_LINE) {
         char *copy = strndup(line, strcspn(line, "#"));
         b->line = text.line;
-        good = copy ? read_line(b, copy, error) : error_memory(error, "for a picture");
+        good = copy ? read_line(b, copy, error) : error_memory(error, "to read a line");
         free(copy);
     }
     good = good && result == TEXT_END && compute(b, error);
