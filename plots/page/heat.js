@@ -2,6 +2,25 @@
  * can read, and a thumbnail. The colours are those of the program's pictures. */
 
 const theme = () => document.documentElement.dataset.theme;
+const variable = (name) => getComputedStyle(document.documentElement).getPropertyValue(name);
+
+/* The pen of a canvas of this size. */
+function penOf(canvas, width, height) {
+  canvas.width = width;
+  canvas.height = height;
+  return canvas.getContext("2d");
+}
+
+/* Numbers as bars of width x height, `across` in a row: blue above 0, orange below, more opaque the larger they are. */
+function drawBars(pen, numbers, across, width, height, most) {
+  const colors = [variable("--negative"), variable("--positive")];
+  numbers.forEach((x, i) => {
+    pen.globalAlpha = Math.min(1, Math.abs(x) / most);
+    pen.fillStyle = colors[x > 0 ? 1 : 0];
+    pen.fillRect(i % across * width, Math.floor(i / across) * height, width, height);
+  });
+  pen.globalAlpha = 1;
+}
 
 const parts = (hex) => [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16));
 const linear = (code) => (code <= 10.31475 ? code / 3294.6 : ((code / 255 + 0.055) / 1.055) ** 2.4);
@@ -59,9 +78,7 @@ function heatTable(map, description) {
 
 function drawThumbnail(canvas, weights, columns) {
   const rows = weights.length, kind = kindNow();
-  canvas.width = columns.length;
-  canvas.height = rows;
-  const pen = canvas.getContext("2d"), image = pen.createImageData(columns.length, rows);
+  const pen = penOf(canvas, columns.length, rows), image = pen.createImageData(columns.length, rows);
   weights.forEach((row, i) => row.forEach((value, j) => {
     const at = 4 * (i * columns.length + j);
     const color = unseen(kind, i, j, value) ? [0, 0, 0] : heat(value, columns[j].special);
@@ -71,8 +88,7 @@ function drawThumbnail(canvas, weights, columns) {
 }
 
 function colorBar() {
-  const canvas = make("canvas", { width: 256, height: 1, "aria-hidden": "true" });
-  const pen = canvas.getContext("2d");
+  const canvas = make("canvas", { "aria-hidden": "true" }), pen = penOf(canvas, 256, 1);
   for (let i = 0; i < 256; i++) {
     pen.fillStyle = css(heat(i / 255));
     pen.fillRect(i, 0, 1, 1);

@@ -3,19 +3,11 @@
 
 const trainer = { worker: null, losses: [], watched: ["she likes the red car", "we do not see the children", "where does he live ?"] };
 
-const drawn = (id, width, height) => {
-  const canvas = byId(id), pen = canvas.getContext("2d");
-  canvas.width = width;
-  canvas.height = height;
-  return pen;
-};
-const color = (name) => getComputedStyle(document.documentElement).getPropertyValue(name);
-
 /* The loss of every update; the height is that of a loss of 8. */
 function drawLosses() {
-  const width = 640, height = 240, pen = drawn("losses", width, height), all = trainer.losses;
+  const width = 640, height = 240, pen = penOf(byId("losses"), width, height), all = trainer.losses;
   pen.lineWidth = 2;
-  pen.strokeStyle = color("--accent");
+  pen.strokeStyle = variable("--accent");
   pen.beginPath();
   all.forEach((loss, i) => pen.lineTo((i + 0.5) * width / Math.max(all.length, 50), height * (1 - Math.min(loss, 8) / 8)));
   pen.stroke();
@@ -23,12 +15,8 @@ function drawLosses() {
 
 /* A matrix as a strip; returns its largest number. */
 function drawMatrix(id, numbers, width) {
-  const pen = drawn(id, width, numbers.length / width), most = numbers.reduce((max, x) => Math.max(max, Math.abs(x)), 1e-9);
-  numbers.forEach((x, i) => {
-    pen.globalAlpha = Math.abs(x) / most;
-    pen.fillStyle = color(x > 0 ? "--positive" : "--negative");
-    pen.fillRect(i % width, Math.floor(i / width), 1, 1);
-  });
+  const most = numbers.reduce((max, x) => Math.max(max, Math.abs(x)), 1e-9);
+  drawBars(penOf(byId(id), width, numbers.length / width), numbers, width, 1, 1, most);
   return most.toFixed(most < 0.01 ? 4 : 2);
 }
 

@@ -5,28 +5,20 @@
  *   2   o = Σ softmax_j v_j
  *   3   the gradients do, dv, dP, dS, dk and dq, only with --backward
  *
- * A strip is a vector and a bar is one of its numbers: blue above 0, orange below, more opaque the
- * larger it is. A column's heading says which number is fully opaque. */
+ * A strip is a vector and a bar (drawBars) is one of its numbers. A column's heading says which number is fully
+ * opaque. */
 
 const STRIP_HEIGHT = 16;
 const number = (value, digits = 2) => value.toFixed(digits).replace(/^-(?!0\.0*$)/, "\u2212").replace("-", "");
 
 function drawStrip(canvas, values, most) {
   const bar = Math.max(3, Math.min(7, Math.floor(260 / values.length)));
-  canvas.width = bar * values.length;
-  canvas.height = STRIP_HEIGHT;
+  const pen = penOf(canvas, bar * values.length, STRIP_HEIGHT);
   canvas.style.width = `${canvas.width}px`;
-  const pen = canvas.getContext("2d"), style = getComputedStyle(document.documentElement);
-  const colors = [style.getPropertyValue("--negative"), style.getPropertyValue("--positive")];
-  pen.fillStyle = style.getPropertyValue("--panel");
+  pen.fillStyle = variable("--panel");
   pen.fillRect(0, 0, canvas.width, canvas.height);
-  values.forEach((value, d) => {
-    pen.globalAlpha = Math.min(1, Math.abs(value) / most);
-    pen.fillStyle = colors[value > 0 ? 1 : 0];
-    pen.fillRect(d * bar, 0, bar, canvas.height);
-  });
-  pen.globalAlpha = 1;
-  pen.strokeStyle = style.getPropertyValue("--ink");
+  drawBars(pen, values, values.length, bar, STRIP_HEIGHT, most);
+  pen.strokeStyle = variable("--ink");
   pen.lineWidth = 1;
   pen.strokeRect(state.dimension * bar + 0.5, 0.5, bar - 1, canvas.height - 1);
 }
