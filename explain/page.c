@@ -19,18 +19,29 @@ static bool put_html(JsonWriter *json, const PictureInput *input, bool vectors, 
     const unsigned char *data = memmem(template, sizeof template, marker, strlen(marker));
     const unsigned char *rest = data + strlen(marker);
     fwrite(template, 1, (size_t)(data - template), json->out);
-    PictureBest best;
-    bool good =
-        picture_best(&best, input, error) && page_data(json, input, &best, vectors, error);
+    bool good = page_data(json, input, vectors, error);
     fwrite(rest, 1, (size_t)(template + sizeof template - rest), json->out);
     return good;
+}
+
+/* How many numbers the weights, and the queries, keys and values, of all kinds are. */
+static void count_numbers(double *weights, double *vectors, const Snapshot *snapshot)
+{
+    const ModelConfig *config = &snapshot->model->config;
+    *weights = *vectors = 0;
+    for (AttentionKind kind = ATTENTION_ENCODER; kind <= ATTENTION_CROSS; kind++) {
+        AttentionMap map = snapshot_map(snapshot, kind, 0, 0);
+        double layers = snapshot_layers(snapshot, kind), rows = map.rows, columns = map.columns;
+        *weights += layers * config->heads * rows * columns;
+        *vectors += layers * (rows + 2 * columns) * config->d_model;
+    }
 }
 
 bool page_save(const char *path, const PictureInput *input, Error *error)
 {
     const Snapshot *snapshot = input->snapshot;
     double weights, vectors;
-    page_numbers(&weights, &vectors, snapshot);
+    count_numbers(&weights, &vectors, snapshot);
     if (input->gradients) vectors = 2 * vectors + 2 * weights;
     if (weights > PAGE_WEIGHTS)
         return error_set(error,

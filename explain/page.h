@@ -37,8 +37,4 @@ enum { PAGE_VECTORS = 4000000, PAGE_WEIGHTS = 20000000 };
 bool page_save(const char *path, const PictureInput *input, Error *error);
 
 /* Writes the data alone. vectors: with queries, keys and values. */
-bool page_data(JsonWriter *json, const PictureInput *input, const PictureBest *best,
-               bool vectors, Error *error);
-
-/* How many numbers the weights, and the queries, keys and values, of all kinds are. */
-void page_numbers(double *weights, double *vectors, const Snapshot *snapshot);
+bool page_data(JsonWriter *json, const PictureInput *input, bool vectors, Error *error);

@@ -191,9 +191,10 @@ static void put_start(PageWriter *page, const PictureBest *best)
     json_close(json);
 }
 
-bool page_data(JsonWriter *json, const PictureInput *input, const PictureBest *best,
-               bool vectors, Error *error)
+bool page_data(JsonWriter *json, const PictureInput *input, bool vectors, Error *error)
 {
+    PictureBest best;
+    if (!picture_best(&best, input, error)) return false;
     PageWriter page = {json, input, input->snapshot, vectors, false};
     const ModelConfig *config = &input->snapshot->model->config;
     const ScoreFunction *score = &score_functions[config->attention_score];
@@ -215,10 +216,10 @@ bool page_data(JsonWriter *json, const PictureInput *input, const PictureBest *b
     json_put_text(json, "comparison", score->comparison);
     json_put_text(json, "score", score->formula);
     json_open(json, "best");
-    json_put_integer(json, "layer", best->layer);
-    json_put_integer(json, "head", best->aligns ? best->head : -1);
+    json_put_integer(json, "layer", best.layer);
+    json_put_integer(json, "head", best.aligns ? best.head : -1);
     json_close(json);
-    put_start(&page, best);
+    put_start(&page, &best);
     json_open(json, "colors");
     put_colors(json, "light", THEME_LIGHT);
     put_colors(json, "dark", THEME_DARK);
@@ -228,16 +229,4 @@ bool page_data(JsonWriter *json, const PictureInput *input, const PictureBest *b
     json_close(json);
     json_close(json);
     return true;
-}
-
-void page_numbers(double *weights, double *vectors, const Snapshot *snapshot)
-{
-    *weights = *vectors = 0;
-    for (int k = 0; k < KINDS; k++) {
-        AttentionMap map = snapshot_map(snapshot, KIND[k].kind, 0, 0);
-        double layers = snapshot_layers(snapshot, KIND[k].kind), rows = map.rows,
-               columns = map.columns;
-        *weights += layers * snapshot->model->config.heads * rows * columns;
-        *vectors += layers * (rows + 2 * columns) * snapshot->model->config.d_model;
-    }
 }

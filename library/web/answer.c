@@ -101,11 +101,9 @@ static char *data_of(Snapshot *snapshot, bool given)
                           .model_name = "the model in this page",
                           .choice = &choice_default,
                           .given = given};
-    PictureBest best;
     TextStream stream;
     JsonWriter json = {.out = textstream_open(&stream)};
-    bool good = json.out && backward(snapshot) && picture_best(&best, &input, &web.error) &&
-                page_data(&json, &input, &best, true, &web.error);
+    bool good = json.out && backward(snapshot) && page_data(&json, &input, true, &web.error);
     char *text = textstream_close(&stream);
     return good ? text : (free(text), NULL);
 }
