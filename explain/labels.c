@@ -131,19 +131,6 @@ bool labels_make(Labels *labels, const Snapshot *snapshot, const Vocabulary *voc
     return true;
 }
 
-void labels_hide(Labels *labels)
-{
-    int kept = 0;
-    for (int i = 0; i < labels->count; i++) {
-        labels->unknown[kept] = labels->unknown[i];
-        labels->probability[kept] = labels->probability[i];
-        if (labels->special[i]) free(labels->text[i]);
-        else labels->text[kept++] = labels->text[i];
-    }
-    memset(labels->special, 0, (size_t)labels->count);
-    labels->count = kept;
-}
-
 void labels_free(Labels *labels)
 {
     for (int i = 0; labels->text && i < labels->count; i++) free(labels->text[i]);

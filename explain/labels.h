@@ -58,7 +58,4 @@ typedef enum {
 bool labels_make(Labels *labels, const Snapshot *snapshot, const Vocabulary *vocabulary,
                  TokenSide side, LabelsUnit unit, Error *error);
 
-/* Removes the special tokens from text; word is not valid after that. */
-void labels_hide(Labels *labels);
-
 void labels_free(Labels *labels);

@@ -21,8 +21,6 @@ bool map_head(Map *map, const Snapshot *snapshot, AttentionKind kind, int layer,
     return true;
 }
 
-/* ---- words and special tokens ---- */
-
 /* In place: no weight moves to the right. A row sums to 1, so a row of several divided by its sum is
  * their average. */
 void map_join(Map *map, const int *row_word, const int *column_word)
@@ -36,22 +34,6 @@ void map_join(Map *map, const int *row_word, const int *column_word)
         map->at[row_word[k / m] * map->columns + column_word[k % m]] += value;
     }
     if (map->rows < n) rows_normalise(map->at, map->rows, map->columns);
-}
-
-void map_hide(Map *map, const bool *hide_row, const bool *hide_column)
-{
-    size_t kept = 0;
-    int rows = 0, columns = 0;
-    for (int j = 0; j < map->columns; j++) columns += !hide_column[j];
-    for (int i = 0; i < map->rows; i++) {
-        rows += !hide_row[i];
-        for (int j = 0; j < map->columns; j++)
-            if (!hide_row[i] && !hide_column[j])
-                map->at[kept++] = map->at[(size_t)i * (size_t)map->columns + (size_t)j];
-    }
-    map->rows = rows;
-    map->columns = columns;
-    rows_normalise(map->at, map->rows, map->columns);
 }
 
 /* ---- measures ---- */

@@ -1,15 +1,14 @@
 /* maps.h -- the attention map of a head, or the mean of a layer's heads, for display: joins the
- * subwords of a word, hides special tokens, and measures a map.
+ * subwords of a word, and measures a map.
  *
- *   words     the columns of a word's subwords are added, the rows averaged (Clark et al. 2019,
- *             "What does BERT look at?", §4.1): a row still sums to 1.
- *   hiding    rows and columns are removed; the rest of each row is divided by its sum. */
+ * The columns of a word's subwords are added, the rows averaged (Clark et al. 2019, "What does BERT
+ * look at?", §4.1): a row still sums to 1. */
 #pragma once
 
 #include "explain/choice.h"
 
 typedef struct Map {
-    float *at;  // [rows,columns], owned; a row sums to 1, or is 0 if nothing of it is left
+    float *at;  // [rows,columns], owned; a row sums to 1
     int rows, columns;
 } Map;
 
@@ -21,9 +20,6 @@ bool map_head(Map *map, const Snapshot *snapshot, AttentionKind kind, int layer,
 
 /* row_word [rows] and column_word [columns]: the word of each token, non-decreasing from 0. */
 void map_join(Map *map, const int *row_word, const int *column_word);
-
-/* Removes the rows and columns that are true in hide_row [rows] and hide_column [columns]. */
-void map_hide(Map *map, const bool *hide_row, const bool *hide_column);
 
 /* The entropy of a row in bits, averaged over the rows that are not 0: from 0 (all on one
  * column) to log2 columns. */

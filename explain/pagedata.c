@@ -171,7 +171,6 @@ static void put_start(PageWriter *page, const PictureBest *best)
 {
     JsonWriter *json = page->json;
     const Choice *choice = page->input->choice;
-    const PictureConfig *config = &page->input->config;
     int layer, head, row = -1;
     Choice first = *choice;
     if (first.layer < 0) first.layer = first.head == CHOICE_BEST ? best->layer : best->shown;
@@ -186,8 +185,7 @@ static void put_start(PageWriter *page, const PictureBest *best)
     for (int h = 0; h < page->snapshot->model->config.heads; h++)
         if (first.head < 0 || first.head == h) json_put_integer(json, NULL, h);
     json_close(json);
-    json_put_bool(json, "words", config->words);
-    json_put_bool(json, "hide", config->hide_special);
+    json_put_bool(json, "words", page->input->words);
     json_close(json);
 }
 

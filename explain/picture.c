@@ -8,21 +8,10 @@
 #include "explain/maps.h"
 #include "plots/blocks.h"
 
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-
-// clang-format off
-const Option picture_options[] = {
-    {"whole-words", OPTION_FLAG, offsetof(PictureConfig, words), 0, 0, NULL, NULL,
-     "join subwords to words: their columns are added, their rows averaged", 0},
-    {"hide-special", OPTION_FLAG, offsetof(PictureConfig, hide_special), 0, 0, NULL, NULL,
-     "leave out </s> and <pad>; the rest of each row is rescaled to sum to 1", 0},
-};
-// clang-format on
-const int picture_option_count = sizeof picture_options / sizeof *picture_options;
 
 int picture_format(const char *path, Error *error)
 {
@@ -66,7 +55,6 @@ typedef struct Section {
 /* The sections of one snapshot, and what they share. */
 typedef struct Drawing {
     const PictureInput *input;
-    bool hide;     // special tokens
     bool unknown;  // some token is <unk>
     Labels labels[TOKEN_SIDES];
     int heads;  // of a layer
@@ -84,18 +72,16 @@ static int count_words(const Labels *labels)
     return words;
 }
 
-/* Special tokens are not hidden where nothing else would be left. drawing_free in any case. */
+/* drawing_free in any case. */
 static bool drawing_begin(Drawing *d)
 {
     const PictureInput *in = d->input;
     d->heads = in->snapshot->model->config.heads;
-    d->hide = in->config.hide_special;
     for (int side = 0; side < TOKEN_SIDES; side++) {
         Labels *labels = &d->labels[side];
         if (!labels_make(labels, in->snapshot, in->vocabulary, (TokenSide)side,
-                         in->config.words ? LABELS_WORDS : LABELS_CHARACTERS, d->error))
+                         in->words ? LABELS_WORDS : LABELS_CHARACTERS, d->error))
             return false;
-        d->hide = d->hide && count_words(labels) > 0;
         for (int i = 0; i < labels->count; i++) d->unknown |= labels->unknown[i];
     }
     return true;
@@ -205,18 +191,11 @@ static void describe(Section *s, const Drawing *d, int head, double share)
              s->kind == ATTENTION_ENCODER ? "source word" : "word being generated",
              has_numbers(s, d, 0) ? ", with its probability" : "",
              decoder ? "word generated before it" : "source word", fixed);
-    if (d->hide)
-        snprintf(
-            s->remark, REMARK,
-            "%s is left out; %s gave it %.0f %% of their attention. The other weights of a "
-            "row are rescaled to sum to 1, and the entropies are of the rescaled rows.",
-            token, givers, 100 * share);
-    else
-        snprintf(s->remark, REMARK,
-                 "The column of %s, %s, is grey: %s give it %.0f %% of their attention. A head "
-                 "that finds nothing to attend to puts its weight there.",
-                 token, decoder ? "the start of the decoder's input" : "the end of the source",
-                 givers, 100 * share);
+    snprintf(s->remark, REMARK,
+             "The column of %s, %s, is grey: %s give it %.0f %% of their attention. A head "
+             "that finds nothing to attend to puts its weight there.",
+             token, decoder ? "the start of the decoder's input" : "the end of the source",
+             givers, 100 * share);
 }
 
 /* ---- the maps ---- */
@@ -240,7 +219,6 @@ static bool section_map(Section *s, const Drawing *d, const PictureBest *best, i
         describe(s, d, head,
                  map_share(map, rows->special, columns->special, s->kind == ATTENTION_DECODER));
     else snprintf(title, TITLE, "layer %d · head %d", layer + 1, head + 1);
-    if (d->hide) map_hide(map, rows->special, columns->special);
     snprintf(note, TITLE, i ? "%.2f bits%s" : "entropy %.2f bits, mean of the rows%s",
              map_entropy(map),
              !framed ? ""
@@ -303,7 +281,6 @@ static bool drawing_make(Drawing *d, HeatMapSection *pages)
         d->section[k].kind = in->choice->all_kinds ? kinds[k] : in->choice->kind;
         if (!section_make(&pages[k], &d->section[k], d)) return false;
     }
-    for (int side = 0; d->hide && side < TOKEN_SIDES; side++) labels_hide(&d->labels[side]);
     return true;
 }
 
@@ -365,7 +342,7 @@ bool picture_save(const char *path, FILE *out, const PictureInput *input, Error 
 bool picture_best(PictureBest *best, const PictureInput *input, Error *error)
 {
     PictureInput plain = *input;
-    plain.config = (PictureConfig){0};
+    plain.words = false;
     Drawing d = {.input = &plain, .error = error};
     *best = (PictureBest){.shown = default_layer(&plain, input->choice->kind)};
     bool good = drawing_begin(&d) && find_best(best, &d, ATTENTION_CROSS);

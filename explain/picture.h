@@ -10,15 +10,6 @@
 
 #include <stdio.h>
 
-/* How attention is drawn. explain/choice.h says which attention is drawn. */
-typedef struct PictureConfig {
-    bool words, hide_special;
-} PictureConfig;
-
-/* The options of PictureConfig. */
-extern const Option picture_options[];
-extern const int picture_option_count;
-
 /* What a picture or a page (explain/page.h) shows. */
 typedef struct PictureInput {
     const Snapshot *snapshot;
@@ -26,7 +17,7 @@ typedef struct PictureInput {
     const Vocabulary *vocabulary;
     const char *model_name;  // for the file's text chunks
     const Choice *choice;
-    PictureConfig config;
+    bool words;              // join subwords: their columns are added, their rows averaged
     bool given;              // the translation was given by the user, not made by the model
     MissingGlyphs *missing;  // (+=) characters that no font has; or NULL
 } PictureInput;

@@ -34,6 +34,9 @@ static const Option request_options[] = {
      "OUT-2.png, …; may be given several times", OPTION_COMMON},
     {"show", OPTION_FLAG, FIELD(show), 0, 0, NULL, NULL,
      "print the attention below each translation; with --json: all weights", OPTION_COMMON},
+    {"whole-words", OPTION_FLAG, FIELD(words), 0, 0, NULL, NULL,
+     "with --attention or --show: join subwords to words: their columns are added, their rows "
+     "averaged", 0},
     {"given", OPTION_TEXT, FIELD(given), 0, 0, NULL, "TEXT",
      "use this as the translation of the only input text, to show its attention", 0},
     {"explain", OPTION_FLAG, FIELD(explain), 0, 0, NULL, NULL,
@@ -193,8 +196,7 @@ bool request_defaults(Request *r, Error *error)
     const OptionGroup groups[] = {
         {"Translating", NULL, request_options, own, r},
         {"Searching", NULL, search_options, search_option_count, &r->search},
-        {"Which attention", NULL, choice_options, choice_option_count, &r->choice_words},
-        {"Drawing it", NULL, picture_options, picture_option_count, &r->picture}};
+        {"Which attention", NULL, choice_options, choice_option_count, &r->choice_words}};
     memcpy(r->groups, groups, sizeof groups);
     return options_set(r->groups, REQUEST_GROUPS, "model", "checkpoints/toy", error);
 }

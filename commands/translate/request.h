@@ -7,7 +7,7 @@
 #include "inference/bundle.h"
 #include "inference/search.h"
 
-enum { REQUEST_GROUPS = 4 };
+enum { REQUEST_GROUPS = 3 };
 
 typedef struct Request {
     StringList model, attention;
@@ -16,11 +16,10 @@ typedef struct Request {
     char *neighbours, *from, *to, *gold;
     int threads, bleu_tokenize, pair_count;
     int invalid;  // a TextInvalid
-    bool align, head_report, int8, list_vocabulary, show, explain, backward, score, lowercase,
-        json, quiet, short_help, help, version;
+    bool align, words, head_report, int8, list_vocabulary, show, explain, backward, score,
+        lowercase, json, quiet, short_help, help, version;
     SearchConfig search;
     ChoiceConfig choice_words;
-    PictureConfig picture;
     Intervention intervention;
     StringList texts;  // of the command line; none: standard input
     /* derived from these */

@@ -124,7 +124,7 @@ static bool show(View *view, Answer *answer, long long number, Error *error)
                                 .vocabulary = &view->bundle->vocabulary,
                                 .model_name = r->model.item[0],
                                 .choice = &view->drawn,
-                                .config = r->picture,
+                                .words = r->words,
                                 .given = r->given != NULL,
                                 .missing = view->missing};
     for (int i = 0; good && i < r->attention.count; i++)

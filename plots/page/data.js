@@ -15,7 +15,7 @@ const state = {
   heads: new Set(DATA.start.heads),
   head: DATA.start.head,       // of the neuron view
   words: DATA.start.words,     // subwords joined
-  hide: DATA.start.hide,       // special tokens left out
+  hide: false,                 // special tokens left out
   chosen: null,                // {side: "rows" | "columns", at}: the word under the pointer
   pinned: false,
   query: DATA.start.query,     // of the neuron view

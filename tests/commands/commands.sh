@@ -67,7 +67,7 @@ translate --model run "one two" "three four" >out 2>err
 check "texts of the command line" sh -c 'test "$(wc -l <out)" = 2'
 check "--attention draws" translate --model run --attention look.png "one two"
 check "--attention leaves a picture" sh -c 'head -c 4 look.png | grep -q PNG'
-for way in "--attention-kind all" "--whole-words --hide-special" "--head best" \
+for way in "--attention-kind all" "--whole-words" "--head best" \
     "--head 2" "--layer 1 --attention-kind encoder" "--attention-kind decoder"; do
     # shellcheck disable=SC2086
     check "--attention draws with $way" sh -c \

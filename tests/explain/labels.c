@@ -65,11 +65,6 @@ TEST(test_probabilities)
     assert_true(labels.count > 2 && labels.count < N && labels.word[1] == 0);
     for (int i = 0; i < labels.count; i++)
         assert_true(fabs(labels.probability[i] - exp(sum[i])) < 1e-6);
-    labels.special[0] = true;
-    int shown = labels.count - 2;  // without </s>, too
-    labels_hide(&labels);
-    assert_int_equal(labels.count, shown);
-    assert_true(fabs(labels.probability[0] - exp(sum[1])) < 1e-6);
     labels_free(&labels);
     assert_true(
         labels_make(&labels, snapshot, &vocabulary, TOKENS_SOURCE, LABELS_TOKENS, &error));

@@ -91,23 +91,10 @@ TEST(words)
 TEST(special_tokens)
 {
     static const float at[] = {.5f, .25f, .25f, 0, 0, 1, .1f, .2f, .7f};
-    static const bool none[3] = {0}, last[3] = {false, false, true},
-                      ends[3] = {true, false, true};
+    static const bool none[3] = {0}, last[3] = {false, false, true};
     Map map = copy(at, 3, 3);
     assert_true(fabs(map_share(&map, none, last, 0) - 1.95 / 3) < 1e-6);
     assert_true(map_share(&map, none, none, 0) == 0);
-    map_hide(&map, none, none);
-    assert_numbers(&map, at);
-    map_hide(&map, last, last);
-    assert_int_equal(map.rows, 2);
-    assert_int_equal(map.columns, 2);
-    assert_numbers(&map,
-                   (float[]){2 / 3.f, 1 / 3.f, 0, 0});  // nothing is left of the second row
-    assert_true(fabs(map_entropy(&map) - (log2(3) - 2. / 3)) < 1e-6);  // so it does not count
-    map_free(&map);
-    map = copy(at, 3, 3);
-    map_hide(&map, ends, ends);
-    assert_numbers(&map, (float[]){0});
     map_free(&map);
 }
 

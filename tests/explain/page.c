@@ -37,9 +37,9 @@ static char *read_page(void)
 }
 
 /* The data of a page that is drawn. */
-static json_t *drawn(const Choice *choice, const PictureConfig *config)
+static json_t *drawn(const Choice *choice)
 {
-    const PictureInput input = hostile_input(choice, *config);
+    const PictureInput input = hostile_input(choice);
     if (!page_save(path, &input, &error)) fail_msg("%s", error.text);
     char *page = read_page(), *data = cut_data(page);
     json_t *json = json_parse(data, strlen(data), "page", &error);
@@ -51,7 +51,7 @@ static json_t *drawn(const Choice *choice, const PictureConfig *config)
 /* No text of the data ends its element, and nothing of it becomes part of the page. */
 TEST(test_hostile_words)
 {
-    PictureInput input = hostile_input(&choice_default, plain_picture);
+    PictureInput input = hostile_input(&choice_default);
     input.model_name = "</script><b>model";
     assert_true(page_save(path, &input, &error));
     char *page = read_page();
@@ -76,7 +76,7 @@ TEST(test_hostile_words)
 /* The only address in the page is the name of the SVG namespace, which no browser fetches. */
 TEST(test_no_address)
 {
-    const PictureInput input = hostile_input(&choice_default, plain_picture);
+    const PictureInput input = hostile_input(&choice_default);
     assert_true(page_save(path, &input, &error));
     char *page = read_page(), *data = cut_data(page);
     size_t length = strlen(data);
@@ -119,7 +119,7 @@ static void check_head(const json_t *head, AttentionKind kind, int layer, int h)
 
 TEST(test_numbers)
 {
-    json_t *json = drawn(&choice_default, &plain_picture);
+    json_t *json = drawn(&choice_default);
     assert_int_equal(json_integer_value(json_object_get(json, "size")), 16);
     assert_string_equal(json_string_value(json_object_get(json, "score")), "q·k/√d_k");
     assert_true(json_is_true(json_object_get(json, "vectors")));
@@ -145,7 +145,7 @@ TEST(test_numbers)
  * before them, "<!--" has none. */
 TEST(test_words)
 {
-    json_t *json = drawn(&choice_default, &plain_picture);
+    json_t *json = drawn(&choice_default);
     assert_true(json_is_true(json_object_get(json, "pieces")));
     const json_t *side = json_object_get(json_object_get(json, "sides"), "target");
     static const int word[M] = {0, 1, 1, 1, 1, 2, 3};
@@ -175,7 +175,7 @@ TEST(test_unknown)
     const char *typed[N] = {[ROW] = "Africa"};
     assert_int_equal(source[ROW], ID_UNKNOWN);
     snapshot->unknown[SOURCE] = typed;
-    json_t *json = drawn(&choice_default, &plain_picture);
+    json_t *json = drawn(&choice_default);
     snapshot->unknown[SOURCE] = NULL;
     const json_t *side = json_object_get(json_object_get(json, "sides"), "source"),
                  *text = json_object_get(side, "text"),
@@ -203,10 +203,8 @@ static double distance(const json_t *weights, int row)
 TEST(test_start)
 {
     Choice choice = choice_default;
-    PictureConfig config = plain_picture;
-    config.hide_special = true;
     choice.kind = ATTENTION_DECODER, choice.layer = 2, choice.head = 1;
-    json_t *json = drawn(&choice, &config);
+    json_t *json = drawn(&choice);
     const json_t *begin = json_object_get(json, "start"),
                  *heads = json_object_get(begin, "heads");
     assert_string_equal(json_string_value(json_object_get(begin, "kind")), "decoder");
@@ -221,14 +219,13 @@ TEST(test_start)
     assert_in_range(query, 0, M - 2);
     for (int i = 0; i < M - 1; i++)
         assert_true(distance(weights, query) <= distance(weights, i) + 1e-4);
-    assert_true(json_is_true(json_object_get(begin, "hide")));
     assert_false(json_is_true(json_object_get(begin, "words")));
     json_decref(json);
 }
 
 TEST(test_refuses)
 {
-    const PictureInput input = hostile_input(&choice_default, plain_picture);
+    const PictureInput input = hostile_input(&choice_default);
     assert_false(page_save("/nowhere/at/all/page.html", &input, &error));
     assert_non_null(strstr(error.text, "/nowhere/at/all/page.html"));
 }

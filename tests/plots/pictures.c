@@ -42,8 +42,8 @@ TEST(test_every_way)
         choice.head = heads[way / 12];
         choice.layer = way % 4 < 2 ? CHOICE_NONE : 1;
         choice.all_kinds = way % 5 == 0;
-        PictureConfig config = {.words = way % 2, .hide_special = way % 3 == 1};
-        const PictureInput input = hostile_input(&choice, config);
+        PictureInput input = hostile_input(&choice);
+        input.words = way % 2;
         PngPicture read = draw(&input);
         assert_true(read.width > 300 && read.height > 200);
         assert_int_equal(read.density, 3780);
@@ -67,7 +67,7 @@ TEST(test_texts)
         "self-attention (causal)\n",
         "Head: mean of 3 heads\n"};
     Choice choice = choice_default;
-    const PictureInput input = hostile_input(&choice, plain_picture);
+    const PictureInput input = hostile_input(&choice);
     assert_texts(&input, plain, 6);
     choice.layer = 2;
     choice.head = 1;
@@ -82,7 +82,7 @@ TEST(test_unknown)
     static const char *const typed_source[] = {
         "Source: </script> <script>alert(1)</script><!--&lt;", " Africa\n"};
     const char *typed[N] = {[9] = " Africa"};
-    const PictureInput input = hostile_input(&choice_default, plain_picture);
+    const PictureInput input = hostile_input(&choice_default);
     snapshot->unknown[SOURCE] = typed;
     assert_texts(&input, typed_source, 2);
     snapshot->unknown[SOURCE] = NULL;
@@ -105,12 +105,11 @@ TEST(test_lengths)
                  {many, one, LONGEST, 2},
                  {many, many, LONGEST, LONGEST}};
     for (int i = 0; i < 8; i++) {
-        PictureInput input = hostile_input(&choice, plain_picture);
+        PictureInput input = hostile_input(&choice);
         Snapshot *own = snapshot_open(&model, pairs[i % 4].source, pairs[i % 4].n,
                                       pairs[i % 4].target, pairs[i % 4].m, &error);
         input.snapshot = own;
         input.given = i % 2;
-        input.config.hide_special = i >= 4;
         free(draw(&input).rgb);
         snapshot_close(own);
     }
@@ -160,7 +159,7 @@ TEST(test_same_layer_and_no_mark)
 {
     Rng rng = rng_stream(7, RNG_TEST, 0);
     Choice choice = choice_default;
-    PictureInput input = hostile_input(&choice, plain_picture);
+    PictureInput input = hostile_input(&choice);
     for (int i = 0; i < 4; i++) {
         Snapshot *own = random_snapshot(&rng, 2 + 3 * i, 12 - 3 * i);
         input.snapshot = own;
@@ -180,7 +179,7 @@ static int glyphs(int n, int m)
     char name[TEMPORARY_SIZE + 32];
     Rng rng = rng_stream(8, RNG_TEST, 0);
     Choice choice = choice_default;
-    PictureInput input = hostile_input(&choice, plain_picture);
+    PictureInput input = hostile_input(&choice);
     Snapshot *own = random_snapshot(&rng, n, m);
     input.snapshot = own;
     snprintf(name, sizeof name, "%s/picture.svg", folder);
@@ -202,27 +201,18 @@ TEST(test_small_labels)
     assert_true(glyphs(12, 12) > glyphs(12, 13) + 100);
 }
 
-/* The caption speaks of the words' rows only, and hidden tokens count neither in the weights nor
- * in the entropy. */
+/* The caption speaks of the words' rows only. */
 TEST(test_captions)
 {
-    static const bool rows[M] = {[M - 1] = true}, columns[N] = {[N - 1] = true};
     char share[64], entropy[64];
-    Choice choice = choice_default;
-    PictureInput input = hostile_input(&choice, plain_picture);
+    const PictureInput input = hostile_input(&choice_default);
     Map map;
     assert_true(map_head(&map, snapshot, ATTENTION_CROSS, 2, -1, &error));
     double sum = 0;
     for (int i = 0; i < M - 1; i++) sum += map.at[i * N + N - 1];
-    for (int hidden = 0; hidden < 2; hidden++) {
-        input.config.hide_special = hidden;
-        if (hidden) map_hide(&map, rows, columns);
-        snprintf(share, sizeof share,
-                 hidden ? "words gave it %.0f %%" : "words give it %.0f %%",
-                 100 * sum / (M - 1));
-        snprintf(entropy, sizeof entropy, "Entropy: entropy %.2f bits", map_entropy(&map));
-        assert_texts(&input, (const char *const[]){share, entropy}, 2);
-    }
+    snprintf(share, sizeof share, "words give it %.0f %%", 100 * sum / (M - 1));
+    snprintf(entropy, sizeof entropy, "Entropy: entropy %.2f bits", map_entropy(&map));
+    assert_texts(&input, (const char *const[]){share, entropy}, 2);
     map_free(&map);
 }
 
