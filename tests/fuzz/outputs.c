@@ -133,15 +133,14 @@ static void show(Bundle *bundle, IdLines *source, IdLines *given, unsigned flags
     char *best = NULL;
     request.search.n_best = what & 32 ? 3 : 1;
     assert(view_open(&view, &error));
-    if (!view.given) {
-        if (!accepted(
-                translator_run(&out, &ensemble, &input, &request.search, worker, NULL, &error)))
-            return;
+    if (!view.given && accepted(translator_run(&out, &ensemble, &input, &request.search, worker,
+                                               NULL, &error)))
         found = out.sentence;
+    if (view.given || out.sentences) {
+        accepted(view_answer(&view, &best, source, 0, found, 1, &error));
+        if (found->count && what >> 6 < 3 && source->ids.count > 1)
+            draw(bundle, source, found->hypothesis, what);
     }
-    accepted(view_answer(&view, &best, source, 0, found, 1, &error));
-    if (found->count && what >> 6 < 3 && source->ids.count > 1)
-        draw(bundle, source, found->hypothesis, what);
     accepted(view_close(&view, &error));
     translations_free(&out);
     free(best);
