@@ -18,8 +18,6 @@ typedef enum {
     SCHEDULE_CONSTANT
 } Schedule;
 
-typedef enum { OPTIMIZER_ADAM, OPTIMIZER_MUON } OptimizerName;
-
 typedef struct TrainingConfig {
     uint64_t seed;
     int max_updates, max_epochs;   // 0: no limit

@@ -1,17 +1,8 @@
-/* optimizer.c -- the learning rate's schedule, Adam (Kingma and Ba 2015, algorithm 1), decoupled
- * weight decay and a moving average, of the rank's own part of the weights; see optimizer.h. Muon is
- * in muon.c.
+/* optimizer.c -- the learning rate's schedule, and an update of the rank's own part of the weights:
+ * the optimizer's step (step.c, muon.c) between decoupled weight decay and a moving average.
  *
- *   w = w - rate · decay · w                         decoupled weight decay of matrices
- *
- *   m = β₁ m + (1-β₁) g            m̂ = m / (1 - β₁ᵘ)        bias correction,
- *   v = β₂ v + (1-β₂) g²           v̂ = v / (1 - β₂ᵘ)        u = 1, 2, …: the update's number
- *   w = w - rate · m̂ / (√v̂ + ε)
- *
- *   ema = d · ema + (1-d) · w,     d = min(X, (1+u) / (10+u))
- *
- * README.md explains each, and has the sources. Weights whose gradient is always zero (the
- * embedding of <pad>, the gaps between tensors) keep their bits. */
+ *   w = w - rate · decay · w                                  of matrices
+ *   ema = d · ema + (1-d) · w,     d = min(X, (1+u) / (10+u)) */
 #include "training/optimizer.h"
 #include "base/block.h"
 
@@ -75,25 +66,6 @@ void optimizer_free(Optimizer *o)
     *o = (Optimizer){0};
 }
 
-void adam_update(real *w, real *m, real *v, const real *g, size_t count, const Step *step)
-{
-    double u = (double)step->update;
-    real beta1 = (real)step->beta1, one_minus_beta1 = (real)(1 - step->beta1);
-    real beta2 = (real)step->beta2, one_minus_beta2 = (real)(1 - step->beta2);
-    real rate_correction = (real)(step->rate / (1 - pow(step->beta1, u)));  // rate · m̂ / m
-    real root_correction = (real)(1 / sqrt(1 - pow(step->beta2, u)));       // √v̂ / √v
-    real epsilon = (real)step->epsilon, scale = (real)step->gradient_scale;
-#pragma omp simd
-    for (size_t i = 0; i < count; i++) {
-        real gradient = scale * g[i];
-        m[i] = beta1 * m[i] + one_minus_beta1 * gradient;
-        v[i] = beta2 * v[i] + one_minus_beta2 * gradient * gradient;
-        real rate_m_hat = rate_correction * m[i];              // rate · m̂
-        real root_v_hat = (real)sqrt(v[i]) * root_correction;  // √v̂
-        w[i] -= rate_m_hat / (root_v_hat + epsilon);
-    }
-}
-
 /* Numbers of a tensor, which are of the own part. */
 typedef struct Part {
     real *w, *g, *m, *v, *ema;
@@ -142,7 +114,7 @@ static void update_slice(void *context, size_t begin, size_t count)
             continue;
         }
         decay(o, t, &p);
-        adam_update(p.w, p.m, p.v, p.g, p.count, &o->step);
+        step_update(o->config->optimizer, p.w, p.m, p.v, p.g, p.count, &o->step);
         average(o, &p);
     }
 }

@@ -15,16 +15,7 @@
 #include "training/distributed.h"
 #include "training/gradients.h"
 #include "training/muon.h"
-
-typedef struct Step {
-    double rate;  // learning rate of this update
-    double beta1, beta2, epsilon;
-    long long update;       // 1, 2, …: for the bias correction
-    double gradient_scale;  // g is multiplied by it: gradient norm clipping
-} Step;
-
-/* w, m, v (=) after one update of `count` numbers with gradient g; m and v start at zero. */
-void adam_update(real *w, real *m, real *v, const real *g, size_t count, const Step *step);
+#include "training/step.h"
 
 typedef struct Optimizer {
     const TrainingConfig *config;
