@@ -110,13 +110,13 @@ static void begin(unsigned flags, char *const path[3], char *const part[3])
     static char *model[] = {FUZZ_MODEL};
     What what = flags & 7;
     bool given = what == GIVEN, gold = what == ALIGN && flags & 8;
-    Request request = {
-        .model = {model, 1},
-        .search = search_copying,
-        .json = flags & 8,
-        .explain = (given || what == TRANSLATE) && flags & 16,
-        .show = (given || what == TRANSLATE) && flags & 32,
-        .align = {.align = flags & 64 || what == ALIGN, .gold = gold ? path[2] : NULL}};
+    Request request = {.model = {model, 1},
+                       .search = search_copying,
+                       .json = flags & 8,
+                       .explain = (given || what == TRANSLATE) && flags & 16,
+                       .show = (given || what == TRANSLATE) && flags & 32,
+                       .align = flags & 64 || what == ALIGN,
+                       .gold = gold ? path[2] : NULL};
     ChoiceConfig choice = {0};
     if (!gold && *part[2]) choice = (ChoiceConfig){.layer = *part[2] & 3, .head = part[2] + 1};
     if (!accepted(choice_parse(&request.choice, &choice, &error))) return;

@@ -122,7 +122,7 @@ static void show(Bundle *bundle, IdLines *source, IdLines *given, unsigned flags
                        .several = what & 32,
                        .pair_count = 1,
                        .choice = choice_default,
-                       .align = {.align = what & 8}};
+                       .align = what & 8};
     View view = {.request = &request, .bundle = bundle, .given = flags & 8 ? given : NULL};
     Ensemble ensemble = ensemble_of(&bundle->model);
     TranslatorInput input = {.source = idlines_packed(source), .line = 1};
