@@ -238,7 +238,6 @@ static bool use_pairs(Program *p, Error *error)
     const Pairs pairs = {.bundle = p->bundle,
                          .input = &p->input,
                          .target = r->target ? &p->target : NULL,
-                         .news = p->news,
                          .shuffle = r->intervention.shuffle_source ? &r->search.seed : NULL,
                          .stop = &stop_signal};
     bool good = r->score

@@ -8,7 +8,7 @@
  * longer than the model takes gives an empty line and is not compared. */
 #pragma once
 
-#include "commands/translate/pairs.h"
+#include "commands/translate/input.h"
 #include "commands/translate/view.h"
 
 bool alignment_run(const Pairs *pairs, View *view, Error *error);

@@ -6,8 +6,10 @@
 #include "base/options.h"
 #include "commands/progressbar.h"
 #include "data/text.h"
+#include "inference/bundle.h"
 #include "inference/idlines.h"
 
+#include <signal.h>
 #include <stdio.h>
 
 typedef struct Input {
@@ -55,3 +57,19 @@ bool partner_next(TextReader *reader, const char **line, size_t *length, const c
 /* Call this at the end of the input: fails if such a file (or NULL) has more than these
  * lines. */
 bool partner_end(TextReader *reader, long long lines, const char *what, Error *error);
+
+/* The sentence pairs of --score, --align and --head-report: sources and targets in two files, line
+ * by line, or lines of source TAB target. */
+typedef struct Pairs {
+    const Bundle *bundle;
+    Input *input;        // sources, or source TAB target (further columns are ignored)
+    TextReader *target;  // the targets; or NULL
+    const volatile sig_atomic_t *stop;  // once it is not 0, no more pairs are read
+    const uint64_t *shuffle;            // the seed of --shuffle-source; or NULL
+} Pairs;
+
+/* Adds the pair that begins with the line just read, and names its unknown words: both lists
+ * need find_unknown. *too_long (=) whether a side was cut because it is longer than the model
+ * takes. */
+bool pairs_add(const Pairs *pairs, IdLines *source, IdLines *target, bool *too_long,
+               const char *line, size_t length, Error *error);

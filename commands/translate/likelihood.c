@@ -90,7 +90,7 @@ static bool score_chunk(Likelihood *l, const Ensemble *ensemble, Workers *worker
 /* Loss and perplexity of all pairs. */
 static bool print_end(const Likelihood *l, Error *error)
 {
-    FILE *news = l->pairs->news;
+    FILE *news = l->pairs->input->news;
     double loss = l->tokens ? -l->log_probability / (double)l->tokens : NAN;
     if (l->json) {
         JsonWriter json = {.out = stdout, .lines = true};

@@ -14,7 +14,7 @@
  * If *pairs->stop is set, it ends after the current chunk and succeeds. */
 #pragma once
 
-#include "commands/translate/pairs.h"
+#include "commands/translate/input.h"
 #include "inference/ensemble.h"
 
 bool likelihood_run(const Pairs *pairs, const Ensemble *ensemble, Workers *workers, bool json,
