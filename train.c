@@ -317,7 +317,10 @@ static bool train_into_folder(Run *run, Validation *validation, Error *error)
     bool good = begin(run, error);
     catch_signals(run->settings->run.quiet);  // until here there is nothing to save
     good = distributed_agree(good, error) && train(run, validation, error);
-    for (int r = 0; r < RECORDERS; r++) picture[r] = recorders[r]->picture;
+    for (int r = 0; r < RECORDERS; r++) {
+        picture[r] = recorders[r]->picture;
+        if (recorders[r]->close) recorders[r]->close();
+    }
     if (good && !failure[LAST].text[0]) report_end(run, stop, picture, RECORDERS);
     return good && report_failures(error);
 }

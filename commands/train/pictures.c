@@ -106,13 +106,20 @@ static bool draw_attention(const Run *run, const char *path, Error *error)
     return picture_save(path, NULL, &input, error);
 }
 
+static void attention_close(void)
+{
+    snapshot_close(snapshot);
+    snapshot = NULL;
+}
+
 static bool attention_draw(const Run *run, Error *error)
 {
     bool good = !snapshot || pictures_draw(draw_attention, "attention.png", run, error);
-    snapshot_close(snapshot);
-    snapshot = NULL;
+    attention_close();
     return good;
 }
 
-const Recorder attention_recorder = {
-    .picture = "attention.png", .best = attention_best, .draw = attention_draw};
+const Recorder attention_recorder = {.picture = "attention.png",
+                                     .best = attention_best,
+                                     .draw = attention_draw,
+                                     .close = attention_close};

@@ -2,8 +2,7 @@
  * for them.
  *
  * train.c has the table of Recorders and calls them on rank 0. A function that a picture does not
- * need is NULL; one that fails does not end the training. What they record stays in memory until
- * the program ends. */
+ * need is NULL; one that fails does not end the training. */
 #pragma once
 
 #include "commands/train/run.h"
@@ -19,6 +18,7 @@ typedef struct Recorder {
     bool (*best)(const Run *run, const Validation *validation, Error *error);
     bool (*draw)(const Run *run, Error *error);  // after each validation
     bool (*end)(Run *run, Error *error);  // when the training ends: draws for the last time
+    void (*close)(void);
 } Recorder;
 
 /* Calls draw(run, path) in a child process (command_draw), in which the network does not run, and

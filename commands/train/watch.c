@@ -208,6 +208,16 @@ static bool watch_open(Run *run, Error *error)
            (run->progress.update == 0 || read_frames(run->progress.update, error));
 }
 
+static void watch_close(void)
+{
+    for (int i = 0; i < watch->count; i++) free_frame(&watch->frame[i]);
+    strings_free(&watch->source_word);
+    free(watch->frame);
+    free(watch->source.id);
+    free(watch->target.id);
+    *watch = (Watch){0};
+}
+
 /* ---- recording ---- */
 
 /* frame->share (=) the attention of the rows, rounded as it is in the file. */
@@ -313,5 +323,8 @@ static bool watch_end(Run *run, Error *error)
     return watch->count < 2 || pictures_draw(draw, "watch.png", run, error);
 }
 
-const Recorder watch_recorder = {
-    .picture = "watch.png", .open = watch_open, .record = watch_record, .end = watch_end};
+const Recorder watch_recorder = {.picture = "watch.png",
+                                 .open = watch_open,
+                                 .record = watch_record,
+                                 .end = watch_end,
+                                 .close = watch_close};

@@ -242,7 +242,13 @@ static bool weights_end(Run *run, Error *error)
            pictures_draw(draw, "weights.png", run, error);
 }
 
+static void weights_close(void)
+{
+    history->count = 0;
+}
+
 const Recorder weights_recorder = {.picture = "weights.png",
                                    .open = weights_open,
                                    .record = weights_record,
-                                   .end = weights_end};
+                                   .end = weights_end,
+                                   .close = weights_close};
