@@ -101,7 +101,7 @@ static void draw(const Bundle *bundle, const IdLines *source, const Hypothesis *
                                 .vocabulary = &bundle->vocabulary,
                                 .model_name = "it",
                                 .choice = &choice_default,
-                                .config = {what & 1, what & 2}};
+                                .words = what & 1};
     assert(snapshot);
     fuzz_path(path, name[what >> 6]);
     accepted((what >> 6 == 2 ? page_save(path, &input, &error)
