@@ -120,7 +120,7 @@ wrong "unknown option" 2 "unknown option '--lerning-rate'.*--learning-rate" trai
 wrong "not a number" 2 "takes a number from .* not 'hot'" train --learning-rate hot
 wrong "out of range" 2 "takes a number from 0 to 0.9" train --dropout 1.5
 wrong "heads and width" 2 "heads 3 does not divide" train --heads 3
-wrong "no such preset" 2 "toy, tiny, small or base" train --preset huge
+wrong "no such preset" 2 "toy, tiny, small, base or auto" train --preset huge
 wrong "a text where none belongs" 2 "stray" train stray
 wrong "sources without targets" 2 "go in pairs" "$BIN/train" --train-source train.s
 wrong "a picture that is none" 2 "\.png, .svg, .pdf or .html file, not" translate --attention look.jpg one
