@@ -71,45 +71,22 @@ static bool vnni_runs(void)
 
 #define AVX2 __attribute__((target("avx2")))
 
-/* Σ |a| over a row's negative a = u - 128. */
-AVX2 static int32_t sum_negative(const uint8_t *u, int groups)
-{
-    const __m256i middle = _mm256_set1_epi8(-128), zero = _mm256_setzero_si256();
-    __m256i sums = zero;
-    int32_t sum = 0;
-    for (; groups >= 8; groups -= 8, u += 32) {
-        __m256i size = _mm256_subs_epu8(middle, _mm256_loadu_si256((const __m256i *)u));
-        sums = _mm256_add_epi32(sums, _mm256_sad_epu8(size, zero));
-    }
-    for (int k = 0; k < groups * INT8_GROUP; k++) sum += u[k] < 128 ? 128 - u[k] : 0;
-    return sum + _mm256_extract_epi32(sums, 0) + _mm256_extract_epi32(sums, 2) +
-           _mm256_extract_epi32(sums, 4) + _mm256_extract_epi32(sums, 6);
-}
-
-/* Where a < 0, |a| is multiplied by ~q = -q - 1 instead of -q, and |a| is added again at the
- * end. (The instruction that changes signs is executed where those that multiply are.) Two
- * products fit into 16 bits: 2 · 127 · 128 < 2^15. At most two rows: their eight sums and the
- * temporaries take 16 registers. */
+/* At most two rows: their eight sums and the temporaries take 16 registers. */
 AVX2 static inline __attribute__((always_inline)) void avx2_body(int32_t *C, const uint8_t *u,
                                                                  size_t stride,
                                                                  const int8_t *panel,
                                                                  int groups, const int rows)
 {
     const __m256i ones = _mm256_set1_epi16(1), flip = _mm256_set1_epi8(-128);
-    __m256i sum[2][4];
-    for (int r = 0; r < rows; r++) {
-        __m256i start = _mm256_set1_epi32(sum_negative(u + (size_t)r * stride, groups));
-        for (int v = 0; v < 4; v++) sum[r][v] = start;
-    }
+    __m256i sum[2][4] = {0};
     for (int g = 0; g < groups; g++, u += INT8_GROUP, panel += INT8_PANEL * INT8_GROUP)
         for (int r = 0; r < rows; r++) {
             __m256i a = _mm256_xor_si256(_mm256_set1_epi32(four(u + (size_t)r * stride)), flip);
             __m256i size = _mm256_abs_epi8(a);
-            __m256i negative = _mm256_cmpgt_epi8(_mm256_setzero_si256(), a);
 #pragma GCC unroll 4
             for (int v = 0; v < 4; v++) {
                 __m256i q = _mm256_loadu_si256((const __m256i *)(panel + v * 32));
-                __m256i pairs = _mm256_maddubs_epi16(size, _mm256_xor_si256(q, negative));
+                __m256i pairs = _mm256_maddubs_epi16(size, _mm256_sign_epi8(q, a));
                 sum[r][v] = _mm256_add_epi32(sum[r][v], _mm256_madd_epi16(pairs, ones));
             }
         }
