@@ -26,7 +26,7 @@
 #include "kernels/panels.h"
 #include "kernels/scratch.h"
 
-enum { OPENBLAS_LEAST = 64 * 64 * 64 };  // multiplications
+enum { OPENBLAS_LEAST = 64 * 64 * 64 };  // multiplications: smaller products are faster here
 enum { M_BLOCK = 512, K_BLOCK = 256, N_BLOCK = 512 };
 enum { COPY_LIMIT = 2048 };  // A is copied if its rows, or columns, are this many bytes apart
 enum { LINE = 64 / sizeof(real) };  // padding of copied rows, so that they use all cache sets
@@ -156,18 +156,13 @@ static void copy_rounded(real *panels, Strided B, int n, int k)
     }
 }
 
-/* Whether a product is for OpenBLAS: smaller ones are faster here. */
-static bool is_large(int m, int n, int k)
-{
-    return m > 1 && n > 1 && k > 1 && (double)m * n * k >= OPENBLAS_LEAST;
-}
-
 /* C [m,n] (mode) = scale · A [m,k] · B [k,n] + bias [n] in every row, or NULL: none; with a bias
  * scale is 1. */
 static void blocks_multiply(GemmMode mode, real *C, size_t ldc, Strided A, Right B,
                             const real *bias, int m, int n, int k, real scale)
 {
-    if (kind_has_openblas() && !B.panels && !(mode & BF16) && is_large(m, n, k)) {
+    if (kind_has_openblas() && !B.panels && !(mode & BF16) && m > 1 && n > 1 && k > 1 &&
+        (double)m * n * k >= OPENBLAS_LEAST) {
         openblas_multiply(mode, C, ldc, A, B.at, bias, m, n, k, scale);
         return;
     }

@@ -17,12 +17,8 @@ Matrix matrix_take(Arena *arena, MatrixLayout layout, int rows, int columns)
 
 void matrix_set(const Matrix *matrix, int first, const real *W, int rows, int columns)
 {
-    size_t from = (size_t)first * (size_t)columns, count = (size_t)rows * (size_t)columns;
-    switch (matrix->layout) {
-    case MATRIX_ROWS: memcpy(matrix->at + from, W, count * sizeof *W); break;
-    case MATRIX_PACKED: panels_put(matrix->at, first, W, rows, columns); break;
-    case MATRIX_INT8: int8_quantise(matrix->int8, first, W, rows); break;
-    }
+    if (matrix->layout == MATRIX_INT8) int8_quantise(matrix->int8, first, W, rows);
+    else panels_put(matrix->at, first, W, rows, columns);
 }
 
 const real *matrix_row(real *x, const Matrix *W, int row, int columns)

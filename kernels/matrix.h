@@ -26,8 +26,8 @@ typedef struct Matrix {
  * Fill it with matrix_set, or int8_put. */
 Matrix matrix_take(Arena *arena, MatrixLayout layout, int rows, int columns);
 
-/* Rows first .. of a matrix (=) W [rows,columns], converted to its layout. Several threads can
- * set different rows. */
+/* Rows first .. of a packed or int8 matrix (=) W [rows,columns], converted to its layout. Several
+ * threads can set different rows. */
 void matrix_set(const Matrix *matrix, int first, const real *W, int rows, int columns);
 
 /* A row of W, [columns]: in place, or copied to x if W does not lie in rows. */

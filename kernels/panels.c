@@ -57,11 +57,6 @@ void panels_copy(real *panels, Strided B, int n, int k)
                     j + l < n ? B.at[(size_t)p * B.row + (size_t)(j + l) * B.column] : 0;
 }
 
-void panels_pack(real *panels, const real *W, int n, int k)
-{
-    panels_copy(panels, (Strided){W, 1, (size_t)k}, n, k);
-}
-
 void panels_put(real *panels, int first, const real *W, int n, int k)
 {
     for (int rows; n > 0; n -= rows, first += rows, W += (size_t)rows * (size_t)k) {
@@ -69,7 +64,7 @@ void panels_put(real *panels, int first, const real *W, int n, int k)
         bool whole = !column && n >= TILE_COLUMNS;
         real *to = panels + (size_t)(first - column) * (size_t)k + column;
         rows = whole ? n / TILE_COLUMNS * TILE_COLUMNS : 1;
-        if (whole) panels_pack(to, W, rows, k);
+        if (whole) panels_copy(to, (Strided){W, 1, (size_t)k}, rows, k);
         else
             for (int p = 0; p < k; p++) to[p * TILE_COLUMNS] = W[p];
     }

@@ -20,9 +20,7 @@ size_t panels_size(int n, int k);
 /* panels (=) B [k,n], the last one padded with zeros. */
 void panels_copy(real *panels, Strided B, int n, int k);
 
-/* panels (=) W [n,k] as B = Wᵀ */
-void panels_pack(real *panels, const real *W, int n, int k);
-/* Only rows first .. first+n-1 of panels (=) W [n,k]. */
+/* Rows first .. first+n-1 of panels (=) W [n,k], as B = Wᵀ. */
 void panels_put(real *panels, int first, const real *W, int n, int k);
 
 /* x [k] (=) a row of W [n,k] */

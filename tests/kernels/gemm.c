@@ -155,7 +155,7 @@ static void check_packed(int m, int n, int all, int k)
 {
     real *A = numbers(m * k), *B = numbers(all * k), *bias = numbers(n), *C = numbers(m * n);
     real *alone = numbers(n), *panels = numbers(panels_size(all, k));
-    panels_pack(panels, B, all, k);
+    panels_put(panels, 0, B, all, k);
     for (int with = 0; with < 2; with++) {
         const real *b = with ? bias : NULL;
         gemm_nt_panels(C, A, panels, b, m, n, k);

@@ -13,8 +13,8 @@ static void check_packing(int n, int k)
     size_t size = panels_size(n, k);
     real *W = numbers(n * k), *panels = numbers(size), *row = numbers((size_t)k);
     real *parts = numbers(size);
-    memset(panels, 0xff, size * sizeof *panels);
-    panels_pack(panels, W, n, k);
+    memset(panels, 0, size * sizeof *panels);
+    panels_put(panels, 0, W, n, k);
     for (int i = 0; i < (n + C - 1) / C * C; i++)
         for (int p = 0; p < k; p++)
             assert_true(panels[i / C * C * k + p * C + i % C] == (i < n ? W[i * k + p] : 0));
