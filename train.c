@@ -153,7 +153,7 @@ static bool update(Run *run, Throughput *t, Error *error)
     double start = clock_seconds();
     size_t in_epoch = batches_updates(&run->batches, (uint64_t)p->epoch);
     if (!run_update(run, &stats, p->update + 1, (size_t)p->update_in_epoch, error))
-        return stats.not_finite && run_name_pairs(run, &stats, error);
+        return false;
     double seconds = clock_seconds() - start;
     p->update++;
     p->update_in_epoch++;

@@ -85,7 +85,6 @@ static bool plan(Trainer *t, long long update, const PairIds *pair, int pairs, E
     t->training = update > 0;
     t->update = update;
     t->pair = pair;
-    t->pairs = pairs;
     t->rows = 0;
     for (int s = 0; s < pairs; s++) t->rows += pair[s].length[1];
     int tokens = (t->config->micro_tokens + copies(t) - 1) / copies(t);
@@ -196,19 +195,12 @@ bool trainer_evaluate(Trainer *t, const PairIds *pair, int pairs, Loss *loss, Er
 
 /* ---- (2) to (4) ---- */
 
-/* Names the first tensor whose gradient is not finite, and pairs of the first micro-batch whose
- * loss is not. */
-static bool not_finite(const Trainer *t, const Loss *loss, UpdateStats *stats, Error *error)
+/* Names the first tensor whose gradient is not finite. */
+static bool not_finite(const Trainer *t, const Loss *loss, Error *error)
 {
     const Params *params = &t->model->params;
-    int tensor, k = 0;
+    int tensor;
     if (!gradients_not_finite(&t->gradients, &tensor, error)) return false;
-    while (k < t->plan.count && isfinite(t->objective[k])) k++;
-    const MicroBatchPart *part = k < t->plan.count ? &t->plan.part[k] : NULL;
-    *stats = (UpdateStats){.not_finite = true,
-                           .suspects = at_most(SUSPECTS, part ? part->count : t->pairs)};
-    for (int i = 0; i < stats->suspects; i++)
-        stats->suspect[i] = t->pair[part ? part->sentence[i] : i].number;
     char text[ADVICE_TEXT], value[32] = "nor is the loss";
     double mean = loss->objective / (double)loss->tokens;
     if (isfinite(mean)) snprintf(value, sizeof value, "loss %g", mean);
@@ -232,7 +224,7 @@ bool trainer_update(Trainer *t, long long update, const PairIds *pair, int pairs
         !distributed_sum(t->nll, 2 * (size_t)t->plan.count, error))
         return false;
     Loss loss = sum_losses(t);
-    if (!isfinite(norm) || !isfinite(loss.objective)) return not_finite(t, &loss, stats, error);
+    if (!isfinite(norm) || !isfinite(loss.objective)) return not_finite(t, &loss, error);
 
     double rate = schedule_rate((Schedule)c->schedule, c->learning_rate, update, c->warmup,
                                 c->max_updates);

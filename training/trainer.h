@@ -37,8 +37,7 @@ typedef struct Trainer {
     /* the micro-batches of an update, or of an evaluation */
     bool training;
     long long update;
-    const PairIds *pair;  // [pairs]
-    int pairs;
+    const PairIds *pair;
     long long rows;  // target tokens
     MicroBatchPlan plan;
     double *nll;                 // [plan.count] of each micro-batch; 0 for those of other ranks
@@ -50,17 +49,12 @@ typedef struct Trainer {
     int done[MAX_ACCUMULATORS];  // the micro-batches that each accumulator has
 } Trainer;
 
-enum { SUSPECTS = 5 };
-
 typedef struct UpdateStats {
     Loss loss;             // over the update's target tokens
     double gradient_norm;  // before clipping
     double learning_rate;
     double flops;      // as transformer_flops counts them
     long long tokens;  // source + target
-    bool not_finite;   // the update failed because of NaN or infinity; then
-    int suspects;      // suspect [suspects] are pairs of the first micro-batch with such a loss
-    size_t suspect[SUSPECTS];  // or, if there is none, of the update, by their numbers
 } UpdateStats;
 
 /* Borrows its arguments; supervision, or NULL, need not be complete before the first update.
@@ -71,8 +65,8 @@ Trainer *trainer_create(Transformer *model, const TrainingConfig *config,
 void trainer_free(Trainer *trainer);
 
 /* Makes update number 1, 2, … with dropout. False if the loss or a gradient is not finite: the
- * error names the update and the first such tensor, stats has the sentences, and the weights are
- * as before. Collective; calls distributed_agree before any other collective function. */
+ * error names the update and the first such tensor, and the weights are as before. Collective;
+ * calls distributed_agree before any other collective function. */
 bool trainer_update(Trainer *trainer, long long update, const PairIds *pair, int pairs,
                     UpdateStats *stats, Error *error);
 

@@ -13,7 +13,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,19 +24,6 @@ const char *run_path(char path[PATH_MAX], const Run *run, const char *name)
 {
     snprintf(path, PATH_MAX, "%s/%s", run->settings->run.output, name);
     return path;
-}
-
-bool run_name_pairs(const Run *run, const UpdateStats *stats, Error *error)
-{
-    char what[sizeof error->text], pairs[512] = "";
-    for (int n = 0; n < stats->suspects; n++) {
-        CorpusLine line = run->corpus.line[stats->suspect[n]];
-        size_t used = strlen(pairs);
-        snprintf(pairs + used, sizeof pairs - used, "%s%s:%" PRIu64, n ? ", " : "",
-                 run->settings->train.file[line.file].source, (uint64_t)line.line);
-    }
-    snprintf(what, sizeof what, "%s", error->text);
-    return error_set(error, "%s; some of its pairs: %s", what, pairs);
 }
 
 /* ---- text and vocabulary ---- */

@@ -75,8 +75,4 @@ bool run_save(Run *run, const char *path, bool whole, Error *error);
 /* Returns path (=) "OUTPUT/name"; run_read has checked that it is not too long. */
 const char *run_path(char path[PATH_MAX], const Run *run, const char *name);
 
-/* For an update that failed because its loss or gradient is not finite: adds the pairs that it
- * may come from to the error. Returns false. */
-bool run_name_pairs(const Run *run, const UpdateStats *stats, Error *error);
-
 void run_free(Run *run);
