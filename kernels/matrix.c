@@ -38,10 +38,3 @@ void matrix_multiply(real *Y, const real *X, const Matrix *W, const real *b, int
     case MATRIX_INT8: int8_multiply(Y, X, W->int8, b, N, rows); break;
     }
 }
-
-void matrix_backward(GemmMode mode, real *dX, const Matrix *dW, const real *dY, const real *X,
-                     const Matrix *W, int N, int rows, int columns)
-{
-    gemm_tn(ADD | W->precision, dW->at, dY, X, rows, columns, N);
-    gemm_nn(mode | W->precision, dX, dY, W->at, N, columns, rows);
-}

@@ -37,8 +37,3 @@ const real *matrix_row(real *x, const Matrix *W, int row, int columns);
  * W may have more rows; only the first ones are used. */
 void matrix_multiply(real *Y, const real *X, const Matrix *W, const real *b, int N, int rows,
                      int columns);
-
-/* dX [N,columns] (mode) = dY W   dW [rows,columns] (+=) dYᵀ X   dY [N,rows]   X, W as in
- * matrix_multiply, in rows */
-void matrix_backward(GemmMode mode, real *dX, const Matrix *dW, const real *dY, const real *X,
-                     const Matrix *W, int N, int rows, int columns);

@@ -52,7 +52,7 @@ static Tensor *tensor(Listing *list, real **field, const char *module, const cha
     return line;
 }
 
-/* The matrix of a layer. */
+/* The matrix of a layer, if the caller does not change its kind. */
 static Tensor *matrix(Listing *list, Matrix *W, const char *module, const char *suffix,
                       int D_out, int D_in, Initializer init)
 {
@@ -137,9 +137,7 @@ static void stack(Listing *list, const char *name, LayerWeights *layer, int laye
 static void embedding(Listing *list, Matrix *E, const char *module, int V, int D)
 {
     align(list);
-    E->layout = MATRIX_ROWS;
-    E->precision = list->bf16 ? BF16 : SET;
-    tensor(list, &E->at, module, ".weight", V, D, INIT_EMBEDDING)->kind = TENSOR_EMBEDDING;
+    matrix(list, E, module, ".weight", V, D, INIT_EMBEDDING)->kind = TENSOR_EMBEDDING;
 }
 
 /* One matrix used three times, or two, or three matrices. */
