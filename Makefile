@@ -158,7 +158,7 @@ $(BUILD)/plots/page.inc: plots/page/page.html plots/page/page.css $(PAGE)
 $(BUILD)/explain/page.o: $(BUILD)/plots/page.inc
 $(BUILD)/explain/page.o: FLAGS += -I$(BUILD)
 
-# The page that translates by itself, for any browser: the C as WebAssembly (library/web/web.h), without the files
+# The page that translates by itself, for any browser: the C as WebAssembly (library/web/web.c), without the files
 # that need a library, threads or a file system, and the toy's model. Weights are base64 because HTML is text.
 WASM     = $(filter-out $(addprefix base/,block.c columns.c file.c json.c options-json.c workers.c) \
              data/text.c inference/marian.c explain/page.c library/web/pack.c, \

@@ -1,5 +1,5 @@
 "use strict";
-/* engine.js -- the program as WebAssembly, in a page or in node: the functions of library/web/web.h.
+/* engine.js -- the program as WebAssembly, in a page or in node: the functions of library/web/web.c.
  *
  *   const engine = await startEngine({ program, words, options, weights });   Uint8Arrays and two texts
  *   engine.translate("jane visits africa .")     [{score, text}], one for each line

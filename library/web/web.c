@@ -1,0 +1,370 @@
+/* web.c -- what the page calls (plots/page/engine.js): a model in WebAssembly, in a browser's tab.
+ *
+ * Texts are UTF-8 and end with NUL; the caller writes them to web_memory. A function that fails returns
+ * NULL or false, and web_error says why. There is one model, and one training. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/block.h"
+#include "base/textstream.h"
+#include "data/batches.h"
+#include "data/toy/grammar.h"
+#include "explain/page.h"
+#include "inference/copying.h"
+#include "inference/translator.h"
+#include "training/trainer.h"
+
+#define EXPORT(name) __attribute__((export_name(#name))) name
+
+static struct {
+    Vocabulary vocabulary;
+    Transformer model;
+    real *kept;  // [params.size] the weights before web_change; or NULL
+    Error error;
+} web;
+
+/* Memory for the caller; for web_release. */
+void *EXPORT(web_memory)(size_t bytes)
+{
+    return malloc(bytes);
+}
+
+void EXPORT(web_release)(void *memory)
+{
+    free(memory);
+}
+
+const char *EXPORT(web_error)(void)
+{
+    return web.error.text;
+}
+
+/* ---- the model: three files of library/web/pack.c ---- */
+
+bool EXPORT(web_words)(const char *words)
+{
+    vocabulary_free(&web.vocabulary);
+    const void *const model[SIDES] = {NULL, words};
+    return vocabulary_copy(&web.vocabulary, model, (size_t[SIDES]){0, strlen(words)},
+                           &web.error) &&
+           vocabulary_load(&web.vocabulary, &web.error);
+}
+
+/* Sets options from lines "name value". */
+static bool set_options(const OptionGroup *group, const char *lines)
+{
+    char name[40], value[40];
+    for (int end; sscanf(lines, "%39s %39s%n", name, value, &end) == 2; lines += end)
+        if (!options_set(group, 1, name, value, &web.error)) return false;
+    return true;
+}
+
+bool EXPORT(web_model)(const char *options)
+{
+    ModelConfig config = {.vocab = tokenizer_vocab_size(web.vocabulary.tokenizer[TARGET])};
+    const OptionGroup group = {"Model", NULL, model_options, model_option_count, &config};
+    if (!set_options(&group, options)) return false;
+    free(web.kept);
+    web.kept = NULL;
+    transformer_free(&web.model);
+    return transformer_create(&web.model, &config, &web.error);
+}
+
+/* The numbers of a row as library/web/pack.c writes them. Returns the byte after them. */
+static const unsigned char *take_row(real *w, size_t count, const unsigned char *bytes)
+{
+    float scale;
+    memcpy(&scale, bytes, sizeof scale);
+    bytes += sizeof scale;
+    for (size_t i = 0; i < count; i++) {
+        const unsigned char *four = bytes + i / 4 * 9, *low = four + i % 4 * 2;
+        w[i] =
+            scale * (real)((low[0] | low[1] << 8 | (four[8] >> i % 4 * 2 & 3) << 16) - 131072);
+    }
+    return bytes + (count + 3) / 4 * 9;
+}
+
+bool EXPORT(web_weights)(const unsigned char *bytes, size_t size)
+{
+    const Params *params = &web.model.params;
+    const unsigned char *end = bytes + size;
+    for (int t = 0; t < params->count; t++) {
+        const Tensor *tensor = &params->tensor[t];
+        size_t row = tensor->shape[1] > 1 ? (size_t)tensor->shape[1] : tensor->count;
+        real *to = web.model.block + tensor->offset;
+        if ((size_t)(end - bytes) < tensor->count / row * (sizeof(float) + (row + 3) / 4 * 9))
+            return error_set(&web.error, "the weights end before %s", tensor->name);
+        for (size_t at = 0; at < tensor->count; at += row)
+            bytes = take_row(to + at, row, bytes);
+    }
+    return true;
+}
+
+/* ---- changes ---- */
+
+/* Splits at spaces. */
+static bool split(StringList *list, const char *text)
+{
+    char item[40];
+    for (int end; sscanf(text, "%39s%n", item, &end) == 1; text += end)
+        if (!strings_add(list, item, &web.error)) return false;
+    return true;
+}
+
+/* Changes the weights (inference/intervention.h); the last call's changes are undone first. Both texts
+ * have spaces between their changes. Undo with "" before web_update. */
+bool EXPORT(web_change)(const char *ablate, const char *intervene)
+{
+    size_t bytes = web.model.params.size * sizeof(real);
+    Intervention change = {0};
+    if (web.kept) {
+        memcpy(web.model.block, web.kept, bytes);
+        transformer_use(&web.model, web.model.block);
+        free(web.kept);
+        web.kept = NULL;
+    }
+    if (!*ablate && !*intervene) return true;
+    web.kept = block_allocate(bytes);
+    if (!web.kept) return error_memory(&web.error, "for a changed model");
+    memcpy(web.kept, web.model.block, bytes);
+    bool good = split(&change.ablate, ablate) && split(&change.intervene, intervene) &&
+                intervention_parse(&change, &web.error) &&
+                intervention_apply(&change, &web.model, &web.error);
+    strings_free(&change.ablate);
+    strings_free(&change.intervene);
+    return good;
+}
+
+/* A head's W_Q, W_K and W_V, [3,dh,D]; valid until the next call. kind: an AttentionKind */
+const real *EXPORT(web_projections)(int kind, int layer, int head)
+{
+    static real out[3 * 512 * 512], row[MAX_D_MODEL];
+    const Weights *w = &web.model.weights;
+    const LayerWeights *l = kind == ATTENTION_ENCODER ? &w->encoder[layer] : &w->decoder[layer];
+    const AttentionWeights *a = kind == ATTENTION_CROSS ? &l->cross : &l->self;
+    const Linear *const linear[] = {&a->q, &a->k, &a->v};
+    int D = web.model.config.d_model, dh = D / web.model.config.heads, n = 3 * dh;
+    for (int r = 0; r < n && (r + 1) * D <= (int)(sizeof out / sizeof *out); r++)
+        memcpy(out + r * D, matrix_row(row, &linear[r / dh]->W, head * dh + r % dh, D),
+               (size_t)D * sizeof *out);
+    return out;
+}
+
+/* ---- translations ---- */
+
+/* Lines of text, and their translations. */
+typedef struct Answer {
+    IdLines lines;
+    Translations found;
+} Answer;
+
+static bool read_lines(Answer *answer, const char *text)
+{
+    answer->lines.find_unknown = true;
+    const char *end = text;
+    do {
+        text = end + (*end == '\n');
+        end = text + strcspn(text, "\n");
+        if (!idlines_add(&answer->lines, web.vocabulary.tokenizer[SOURCE],
+                         web.model.config.max_length, text, (size_t)(end - text), NULL,
+                         &web.error))
+            return false;
+    } while (*end && end[1]);
+    return true;
+}
+
+static bool translate(Answer *answer, const char *text)
+{
+    if (!read_lines(answer, text)) return false;
+    Ensemble ensemble = ensemble_of(&web.model);
+    TranslatorInput input = {.source = idlines_packed(&answer->lines), .line = 1};
+    return translator_run(&answer->found, &ensemble, &input, &search_copying,
+                          workers_start(1, NULL), NULL, &web.error);
+}
+
+static void answer_free(Answer *answer)
+{
+    translations_free(&answer->found);
+    idlines_free(&answer->lines);
+}
+
+/* What a hypothesis of line s copies; *copied is to be freed. */
+static bool copy(const char ***copied, const Answer *answer, int s, const Hypothesis *best)
+{
+    LazySnapshot lazy = copying_snapshot(&web.model, &answer->lines, s, best);
+    bool good = copying_choose(copied, &answer->lines, s, best, &lazy, &web.error);
+    snapshot_close(lazy.taken);
+    return good;
+}
+
+/* The translations of lines: "SCORE\tTRANSLATION\n" for each. For web_release. */
+char *EXPORT(web_translate)(const char *text)
+{
+    Answer answer = {0};
+    TextStream stream;
+    FILE *out = textstream_open(&stream);
+    bool good = out && translate(&answer, text);
+    for (int s = 0; good && s < answer.found.sentences; s++) {
+        const Hypothesis *best = answer.found.sentence[s].hypothesis;
+        const char **copied = NULL;
+        char *line = NULL;
+        good = copy(&copied, &answer, s, best) &&
+               tokenizer_decode_unknown(web.vocabulary.tokenizer[TARGET], &line, best->id,
+                                        (size_t)best->length, copied, &web.error);
+        if (good) fprintf(out, "%.7f\t%s\n", best->score, line);
+        free(copied);
+        free(line);
+    }
+    answer_free(&answer);
+    char *lines = textstream_close(&stream);
+    return good ? lines : (free(lines), NULL);
+}
+
+/* ---- attention ---- */
+
+/* Goes back through the pass, so that the snapshot has its gradients. */
+static bool backward(Snapshot *snapshot)
+{
+    Weights dw;
+    Loss loss = {0};
+    real *block = block_zeros(web.model.params.size * sizeof(real), &web.error);
+    if (!block) return false;
+    params_bind(&dw, block, &web.model.config);
+    transformer_backward(&loss, &snapshot->activations, &web.model, &dw, 0.1,
+                         1 / (real)snapshot->target.rows);
+    free(block);
+    return true;
+}
+
+static char *data_of(Snapshot *snapshot, bool given)
+{
+    PictureInput input = {.snapshot = snapshot,
+                          .gradients = snapshot,
+                          .vocabulary = &web.vocabulary,
+                          .model_name = "the model in this page",
+                          .choice = &choice_default,
+                          .given = given};
+    TextStream stream;
+    JsonWriter json = {.out = textstream_open(&stream)};
+    bool good = json.out && backward(snapshot) && page_data(&json, &input, true, &web.error);
+    char *text = textstream_close(&stream);
+    return good ? text : (free(text), NULL);
+}
+
+/* The attention of line 0 for the target, whose probabilities are `each`, or NULL. */
+static char *attention_of(const Answer *answer, const Packed *to, const char *const *unknown,
+                          const double *each, bool given)
+{
+    const Packed from = {1, answer->lines.start[1], answer->lines.ids.id, NULL};
+    Snapshot *snapshot = snapshot_open_for(&web.model, &from, to, KEEP_GRADIENTS, &web.error);
+    if (!snapshot) return NULL;
+    snapshot->unknown[SOURCE] = (const char *const *)answer->lines.unknown;
+    snapshot->unknown[TARGET] = unknown;
+    snapshot->each = each;
+    char *data = data_of(snapshot, given);
+    snapshot_close(snapshot);
+    return data;
+}
+
+/* The data of a page (explain/page.h) for a sentence and a translation of it, "" for the model's own, with
+ * gradients. For web_release. */
+char *EXPORT(web_attention)(const char *text, const char *given)
+{
+    Answer answer = {0};
+    IdLines line = {.find_unknown = true};
+    const char **copied = NULL;
+    char *data = NULL;
+    if (*given
+            ? idlines_add(&line, web.vocabulary.tokenizer[TARGET], web.model.config.max_length,
+                          given, strlen(given), NULL, &web.error) &&
+                  read_lines(&answer, text)
+            : translate(&answer, text) &&
+                  copy(&copied, &answer, 0, answer.found.sentence->hypothesis)) {
+        const Hypothesis *best = *given ? NULL : answer.found.sentence->hypothesis;
+        const Packed own = {1, best ? best->length : line.start[1],
+                            best ? best->id : line.ids.id, NULL};
+        data = attention_of(&answer, &own, best ? copied : (const char *const *)line.unknown,
+                            best ? best->each : NULL, !best);
+    }
+    free(copied);
+    idlines_free(&line);
+    answer_free(&answer);
+    return data;
+}
+
+/* ---- training ---- */
+
+enum { TEST_PAIRS = 500, VALID_PAIRS = 500, TRAIN_PAIRS = 20000 };
+
+static struct {
+    Corpus corpus;
+    Batches batches;
+    TrainingConfig config;
+    Trainer *trainer;
+    long long update;  // made
+    uint64_t epoch;
+    size_t in_epoch;  // updates
+} learn;
+
+/* The toy's training set, once; the trainings of a page share it. */
+static bool make_corpus(void)
+{
+    CorpusText text = {0};
+    CorpusReport report = {0};
+    const Tokenizer *tokenizer[SIDES] = {web.vocabulary.tokenizer[SOURCE],
+                                         web.vocabulary.tokenizer[TARGET]};
+    static char en[LINE_BYTES], fr[LINE_BYTES], align[LINE_BYTES];
+    if (learn.corpus.pairs) return true;
+    for (int i = 0; i < TEST_PAIRS + VALID_PAIRS + TRAIN_PAIRS; i++) {
+        corpus_next(en, fr, align);
+        if (i >= TEST_PAIRS + VALID_PAIRS &&
+            !corpus_add(&text, (const char *[]){en, fr}, (size_t[]){strlen(en), strlen(fr)},
+                        (CorpusLine){0}, &web.error))
+            return corpus_text_free(&text), false;
+    }
+    return corpus_encode(&learn.corpus, &text, &report, tokenizer, NULL,
+                         web.model.config.max_length - 1, false, &web.error);
+}
+
+/* Gives the model initial weights, and begins to train it on the toy's corpus, with options of
+ * training/config.h. */
+bool EXPORT(web_train)(const char *options)
+{
+    const OptionGroup group = {"Training", NULL, training_options, training_option_count,
+                               &learn.config};
+    trainer_free(learn.trainer);
+    batches_free(&learn.batches);
+    learn.trainer = NULL;
+    learn.config = training_defaults();
+    learn.update = 0, learn.epoch = 0, learn.in_epoch = 0;
+    if (!set_options(&group, options) || !make_corpus() ||
+        !batches_init(&learn.batches, &learn.corpus, learn.config.seed,
+                      learn.config.batch_tokens, &web.error))
+        return false;
+    params_initialise(&web.model.params, web.model.block, learn.config.seed);
+    learn.trainer = trainer_create(&web.model, &learn.config, NULL,
+                                   workers_start(1, &web.error), &web.error);
+    return learn.trainer;
+}
+
+/* Changes the learning rate from now on: the trainer reads it at every update. */
+void EXPORT(web_learning_rate)(double rate)
+{
+    learn.config.learning_rate = rate;
+}
+
+/* One update more. Returns the loss a token, or NaN: web_error. */
+double EXPORT(web_update)(void)
+{
+    int count;
+    UpdateStats stats;
+    if (learn.in_epoch == batches_updates(&learn.batches, learn.epoch))
+        learn.epoch++, learn.in_epoch = 0;
+    if (!batches_update(&learn.batches, &count, learn.epoch, learn.in_epoch++, &web.error) ||
+        !trainer_update(learn.trainer, ++learn.update, learn.batches.pair, count, &stats,
+                        &web.error))
+        return NAN;
+    return stats.loss.nll / (double)stats.loss.tokens;
+}
