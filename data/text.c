@@ -68,52 +68,7 @@ bool text_replace(TextReader *reader, const char **line, size_t *length, Error *
     return true;
 }
 
-static bool reader_start(TextReader *reader, const char *name, Error *error)
-{
-    reader->name = strdup(name);
-    reader->buffer = malloc(2 * BLOCK);
-    reader->size = 2 * BLOCK;
-    if (reader->name && reader->buffer) return true;
-    text_close(reader);
-    return error_set(error, "out of memory while opening '%s'", name);
-}
-
-bool text_open(TextReader *reader, const char *path, Error *error)
-{
-    *reader = (TextReader){.descriptor = -1};
-    bool dash = !strcmp(path, "-");
-    int descriptor = dash ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC);
-    if (descriptor < 0) return error_set(error, "cannot read '%s': %s", path, strerror(errno));
-    struct stat status;
-    if (fstat(descriptor, &status) == 0 && S_ISDIR(status.st_mode)) {
-        close(descriptor);
-        return error_set(error, "cannot read '%s': it is a folder, not a file", path);
-    }
-    reader->gz = gzdopen(descriptor, "rb");
-    if (!reader->gz) {
-        close(descriptor);
-        return error_set(error, "out of memory while opening '%s'", path);
-    }
-    gzbuffer(reader->gz, BLOCK);
-    return reader_start(reader, dash ? TEXT_STANDARD_INPUT : path, error);
-}
-
-bool text_open_descriptor(TextReader *reader, int descriptor, const char *name, Error *error)
-{
-    *reader = (TextReader){.descriptor = descriptor};
-    return reader_start(reader, name, error);
-}
-
-void text_close(TextReader *reader)
-{
-    if (reader->gz) gzclose(reader->gz);
-    free(reader->name);
-    free(reader->buffer);
-    free(reader->valid);
-    *reader = (TextReader){.descriptor = -1};
-}
-
-/* Makes the buffer large enough for one more block. */
+/* Makes the buffer large enough for one more block and a NUL byte. */
 static bool reserve_block(TextReader *reader, Error *error)
 {
     if (reader->begin > 0) {
@@ -127,6 +82,40 @@ static bool reserve_block(TextReader *reader, Error *error)
     return GROW(reader->buffer, reader->size, reader->end + BLOCK + 1) ||
            error_set(error, "%s:%zu: out of memory: the line has more than %zu bytes",
                      reader->name, reader->line + 1, reader->end);
+}
+
+bool text_open(TextReader *reader, const char *path, Error *error)
+{
+    bool dash = !strcmp(path, "-");
+    struct stat status;
+    int descriptor = dash ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC);
+    *reader = (TextReader){.name = dash ? TEXT_STANDARD_INPUT : path, .descriptor = -1};
+    if (descriptor < 0) return error_set(error, "cannot read '%s': %s", path, strerror(errno));
+    bool folder = fstat(descriptor, &status) == 0 && S_ISDIR(status.st_mode);
+    reader->gz = folder ? NULL : gzdopen(descriptor, "rb");
+    if (!reader->gz) {
+        close(descriptor);
+        return error_set(error,
+                         folder ? "cannot read '%s': it is a folder, not a file"
+                                : "out of memory while opening '%s'",
+                         path);
+    }
+    gzbuffer(reader->gz, BLOCK);
+    return reserve_block(reader, error) || (text_close(reader), false);
+}
+
+bool text_open_descriptor(TextReader *reader, int descriptor, const char *name, Error *error)
+{
+    *reader = (TextReader){.name = name, .descriptor = descriptor};
+    return reserve_block(reader, error);
+}
+
+void text_close(TextReader *reader)
+{
+    if (reader->gz) gzclose(reader->gz);
+    free(reader->buffer);
+    free(reader->valid);
+    *reader = (TextReader){.descriptor = -1};
 }
 
 /* Sets the error that zlib stopped with. */
@@ -144,7 +133,7 @@ static bool gz_error(TextReader *reader, Error *error)
                      message);
 }
 
-/* Reads one more block. The buffer stays large enough for a NUL byte after it. */
+/* Reads one more block. */
 static bool read_block(TextReader *reader, Error *error)
 {
     if (!reserve_block(reader, error)) return false;

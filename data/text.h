@@ -23,10 +23,10 @@ typedef enum { TEXT_STOP, TEXT_REPLACE } TextInvalid;  // what is done about an 
 extern const char *const text_invalid_names[];         // "stop", "replace", NULL
 
 typedef struct TextReader {
-    char *name;      // in errors: the path, or TEXT_STANDARD_INPUT
-    void *gz;        // the open file (zlib's gzFile), or NULL for a descriptor
-    int descriptor;  // or -1; not closed by text_close
-    size_t line;     // the line that was read last, from 1
+    const char *name;  // in errors: the caller's path, or TEXT_STANDARD_INPUT
+    void *gz;          // the open file (zlib's gzFile), or NULL for a descriptor
+    int descriptor;    // or -1; not closed by text_close
+    size_t line;       // the line that was read last, from 1
     unsigned char *buffer;
     size_t size, begin, end;  // allocated; buffer[begin..end) is not yet returned
     bool at_end;              // nothing more to read
@@ -38,7 +38,8 @@ typedef struct TextReader {
 
 typedef enum { TEXT_LINE, TEXT_END, TEXT_ERROR } TextResult;
 
-/* Opens a file, or standard input for "-". Its first bytes decide whether it is compressed, not its name. */
+/* Opens a file, or standard input for "-". Its first bytes decide whether it is compressed, not its
+ * name. The path must stay where it is until text_close. */
 bool text_open(TextReader *reader, const char *path, Error *error);
 
 /* Reads from an open descriptor, which the caller closes. A line is returned as soon as it
