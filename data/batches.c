@@ -46,7 +46,6 @@ void batches_free(Batches *batches)
 
 static void shuffle(uint32_t *order, uint32_t count, Rng rng)
 {
-    for (uint32_t i = 0; i < count; i++) order[i] = i;
     for (uint32_t i = count - 1; i > 0; i--) {
         uint32_t k = rng_below(&rng, i + 1), swap = order[i];
         order[i] = order[k];
@@ -59,7 +58,9 @@ size_t batches_updates(Batches *batches, uint64_t epoch)
     if (batches->updates && batches->epoch == epoch) return batches->updates;
     const Corpus *corpus = batches->corpus;
     uint32_t pairs = (uint32_t)corpus->pairs;
-    shuffle(batches->order, pairs, rng_stream(batches->seed, RNG_SHUFFLE, epoch));
+    for (uint32_t i = 0; i < pairs; i++) batches->order[i] = i;
+    if (!batches->in_order)
+        shuffle(batches->order, pairs, rng_stream(batches->seed, RNG_SHUFFLE, epoch));
 
     size_t updates = 0, tokens = 0;
     for (uint32_t i = 0; i < pairs; i++) {
@@ -76,34 +77,16 @@ size_t batches_updates(Batches *batches, uint64_t epoch)
     return updates;
 }
 
-/* batches->pair (=) pairs number[0..count), or, if that is NULL, first .. first+count-1. */
-static bool list(Batches *batches, int *count, const uint32_t *number, size_t first,
-                 size_t pairs, Error *error)
-{
-    const Corpus *corpus = batches->corpus;
-    if (pairs > INT_MAX) return error_set(error, "a batch has more than %d sentences", INT_MAX);
-    if (!GROW(batches->pair, batches->pair_size, pairs)) return no_memory(error);
-    for (size_t i = 0; i < pairs; i++) {
-        size_t p = number ? number[i] : first + i;
-        assert(p < corpus->pairs);
-        batches->pair[i] = corpus_pair(corpus, p);
-    }
-    *count = (int)pairs;
-    return true;
-}
-
 bool batches_update(Batches *batches, int *count, uint64_t epoch, size_t u, Error *error)
 {
     size_t updates = batches_updates(batches, epoch);
     assert(u < updates), (void)updates;
-    uint32_t from = batches->first[u], end = batches->first[u + 1];
-    return list(batches, count, batches->order + from, 0, end - from, error);
-}
-
-bool batches_range(Batches *batches, int *count, size_t first, size_t end, Error *error)
-{
-    assert(first <= end);
-    return list(batches, count, NULL, first, end - first, error);
+    uint32_t first = batches->first[u], pairs = batches->first[u + 1] - first;
+    if (!GROW(batches->pair, batches->pair_size, pairs)) return no_memory(error);
+    for (uint32_t i = 0; i < pairs; i++)
+        batches->pair[i] = corpus_pair(batches->corpus, batches->order[first + i]);
+    *count = (int)pairs;
+    return true;
 }
 
 bool batches_packed(Batches *batches, Packed *source, Packed *target, size_t first, size_t end,

@@ -1,6 +1,6 @@
 /* batches.h -- the order of an epoch, and its division into updates.
  *
- *   epoch   a permutation of the pairs, by (seed, epoch)
+ *   epoch   a permutation of the pairs, by (seed, epoch); or their order in the corpus
  *   update  consecutive pairs of it: as many as fit into batch_tokens tokens, source plus
  *           target, </s> included; at least one pair
  *
@@ -19,12 +19,13 @@ typedef struct Batches {
     const Corpus *corpus;
     uint64_t seed;
     size_t batch_tokens;
+    bool in_order;      // the caller sets it: an epoch is the order of the corpus
     uint64_t epoch;     // of order, updates and first
     uint32_t *order;    // [pairs]
     size_t updates;     // 0: no epoch has begun
     uint32_t *first;    // [updates+1] update u is pairs order[first[u]] .. order[first[u+1]-1];
                         // allocated [pairs+1]
-    PairIds *pair;      // the last update or range; the ids are those of the corpus
+    PairIds *pair;      // the last update; the ids are those of the corpus
     int *start[SIDES];  // [sentences+1] of the last range that was packed
     size_t pair_size, start_size[SIDES];  // allocated
 } Batches;
@@ -41,10 +42,7 @@ size_t batches_updates(Batches *batches, uint64_t epoch);
  * batches_updates. */
 bool batches_update(Batches *batches, int *count, uint64_t epoch, size_t u, Error *error);
 
-/* batches->pair [*count] (=) the pairs first .. end-1, in the order of the corpus. */
-bool batches_range(Batches *batches, int *count, size_t first, size_t end, Error *error);
-
-/* The same as they are packed in the corpus; valid until the next call. */
+/* The pairs first .. end-1 of the corpus, as they are packed in it; valid until the next call. */
 bool batches_packed(Batches *batches, Packed *source, Packed *target, size_t first, size_t end,
                     Error *error);
 

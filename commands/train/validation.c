@@ -52,8 +52,11 @@ bool validation_create(Validation *v, Run *run, Error *error)
     v->search.max_length_ratio = 1.5 * (double)tokens[TARGET] / (double)tokens[SOURCE];
     run->valid_epochs = config->valid_epochs;
     if (!config->valid_every && !config->valid_epochs) run->valid_epochs = epochs_between(v);
-    return distributed_share(&run->valid_epochs, sizeof run->valid_epochs, error) &&
-           batches_init(&v->batches, &run->valid, 0, config->batch_tokens, error);
+    if (!distributed_share(&run->valid_epochs, sizeof run->valid_epochs, error) ||
+        !batches_init(&v->batches, &run->valid, 0, config->batch_tokens, error))
+        return false;
+    v->batches.in_order = true;
+    return true;
 }
 
 void validation_free(Validation *v)
@@ -65,11 +68,10 @@ void validation_free(Validation *v)
 static bool find_loss(Validation *v, Error *error)
 {
     Loss loss = {0};
-    for (size_t first = 0, end; first < v->run->valid.pairs; first = end) {
+    for (size_t u = 0; u < batches_updates(&v->batches, 0); u++) {
         int pairs;
         Loss part;
-        end = batches_fit(&v->batches, first);
-        if (!batches_range(&v->batches, &pairs, first, end, error) ||
+        if (!batches_update(&v->batches, &pairs, 0, u, error) ||
             !trainer_evaluate(v->run->trainer, v->batches.pair, pairs, &part, error))
             return false;
         loss.nll += part.nll;

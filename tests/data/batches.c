@@ -139,17 +139,18 @@ TEST(order)
     corpus_free(&corpus);
 }
 
-TEST(ranges)
+TEST(the_order_of_the_corpus)
 {
     Corpus corpus = corpus_of(200, 15);
     Batches batches = batches_of(&corpus, 1, 100);
     Packed packed[SIDES];
-    size_t ranges = 0;
-    for (size_t first = 0, end; first < corpus.pairs; first = end, ranges++) {
+    size_t u = 0;
+    batches.in_order = true;
+    for (size_t first = 0, end; first < corpus.pairs; first = end, u++) {
         end = batches_fit(&batches, first);
         assert_true(end > first && end <= corpus.pairs);
         size_t tokens = 0;
-        assert_true(batches_range(&batches, &count, first, end, &error));
+        assert_true(batches_update(&batches, &count, 3, u, &error));
         assert_int_equal(count, end - first);
         assert_true(
             batches_packed(&batches, &packed[SOURCE], &packed[TARGET], first, end, &error));
@@ -166,9 +167,9 @@ TEST(ranges)
         assert_true(tokens <= 100 || end == first + 1);
         assert_int_equal(packed[SOURCE].rows + packed[TARGET].rows, tokens);
     }
-    assert_true(ranges > 10);
+    assert_true(u > 10);
+    assert_int_equal(batches_updates(&batches, 3), u);
     assert_int_equal(batches_fit(&batches, corpus.pairs), corpus.pairs);
-    assert_in_range(update(&batches, 0, 0), 50, 100);
     batches_free(&batches);
     corpus_free(&corpus);
 }
