@@ -88,16 +88,20 @@ Sentences corpus_sentences(const CorpusText *text, CorpusSide side)
     return (Sentences){count, side == TARGET ? target_at : sentence_at, text};
 }
 
-/* Moves pair `from` to place `to` <= from. text->pairs stays, and the pairs after `from` remain
- * readable. */
+/* Moves sentence `from` of a block of elements of `size` bytes to place `to` <= from. Those after
+ * `from` remain readable. */
+static void move(void *block, size_t *start, size_t to, size_t from, size_t size)
+{
+    size_t at = start[from], length = start[from + 1] - at;
+    memmove((char *)block + start[to] * size, (char *)block + at * size, length * size);
+    start[to + 1] = start[to] + length;
+}
+
+/* The same for a pair. text->pairs stays. */
 static void text_move(CorpusText *text, size_t to, size_t from)
 {
-    for (int side = 0; side < SIDES; side++) {
-        size_t *start = text->start[side];
-        size_t at = start[from], length = start[from + 1] - at;
-        memmove(text->bytes[side] + start[to], text->bytes[side] + at, length);
-        start[to + 1] = start[to] + length;
-    }
+    for (int side = 0; side < SIDES; side++)
+        move(text->bytes[side], text->start[side], to, from, 1);
     text->line[to] = text->line[from];
 }
 
@@ -405,19 +409,13 @@ static bool encode_side(Corpus *corpus, CorpusText *text, CorpusSide side,
     return true;
 }
 
-/* Drops the pairs of which a side is too long (no ids) or empty (ID_END alone). Offsets are
- * moved in place, as `kept` never overtakes `pair`. */
+/* Drops the pairs of which a side is too long (no ids) or empty (ID_END alone). */
 static void drop_pairs(Corpus *corpus, CorpusText *text, CorpusReport *report, bool keep_text)
 {
-    size_t kept = 0, at[SIDES] = {0, 0}, next[SIDES] = {0, 0};
+    size_t kept = 0;
     for (size_t pair = 0; pair < text->pairs; pair++) {
-        size_t from[SIDES], length[SIDES];
-        for (int side = 0; side < SIDES; side++) {
-            from[side] = next[side];
-            next[side] = corpus->start[side][pair + 1];
-            length[side] = next[side] - from[side];
-        }
-        size_t source = length[SOURCE], target = length[TARGET];
+        const size_t *from = corpus->start[SOURCE] + pair, *to = corpus->start[TARGET] + pair;
+        size_t source = from[1] - from[0], target = to[1] - to[0];
         if (source <= 1 || target <= 1) {
             skip(report,
                  source == 0 || target == 0 ? TOO_LONG
@@ -427,13 +425,8 @@ static void drop_pairs(Corpus *corpus, CorpusText *text, CorpusReport *report, b
                  text->line[pair]);
             continue;
         }
-        for (int side = 0; side < SIDES; side++) {
-            memmove(corpus->id[side] + at[side], corpus->id[side] + from[side],
-                    length[side] * sizeof(int32_t));
-            corpus->start[side][kept] = at[side];
-            at[side] += length[side];
-            corpus->start[side][kept + 1] = at[side];
-        }
+        for (int side = 0; side < SIDES; side++)
+            move(corpus->id[side], corpus->start[side], kept, pair, sizeof(int32_t));
         if (keep_text) text_move(text, kept, pair);
         else text->line[kept] = text->line[pair];
         kept++;
