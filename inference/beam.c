@@ -83,14 +83,6 @@ static void layout(BeamSearch *search, Arena *arena, const SearchBatch *batch)
     predictor_layout(&search->predictor, arena, batch);
 }
 
-size_t beam_bytes(const SearchBatch *batch)
-{
-    BeamSearch search;
-    Arena measure = {0};
-    layout(&search, &measure, batch);
-    return measure.used;
-}
-
 /* Inserts a candidate by rank, if it is among the first `places`. */
 static void keep(Beam *beam, int places, Candidate new)
 {
@@ -203,9 +195,16 @@ static bool advance(BeamSearch *search, int beams)
     return true;
 }
 
-bool beam_search(const SearchBatch *batch, Arena *arena)
+bool beam_search(const SearchBatch *batch, Arena *arena, Error *error)
 {
     BeamSearch search = {0};
+    Arena measure = {0};
+    layout(&search, &measure, batch);
+    if (!arena_fit(arena, measure.used))
+        return error_memory(error,
+                            "to search with %.1f MB: a smaller `beam` or "
+                            "`max-length-ratio`, or fewer `threads`, need less",
+                            (double)measure.used / 1e6);
     layout(&search, arena, batch);
     int S = batch->source.sentences, beams = S * search.searches;
     for (int b = 0; b < beams; b++) {
@@ -216,7 +215,9 @@ bool beam_search(const SearchBatch *batch, Arena *arena)
     }
     predictor_encode(&search.predictor);
     while (search.rows)
-        if (!advance(&search, beams)) return false;
+        if (!advance(&search, beams))
+            return error_set(error, "the model's scores are not numbers (NaN or infinity): it "
+                                    "cannot translate");
     for (int s = 0; s < S; s++) report_sentence(&search, s);
     return true;
 }

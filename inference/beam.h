@@ -5,9 +5,6 @@
 #include "base/arena.h"
 #include "inference/search.h"
 
-/* Memory of beam_search. */
-size_t beam_bytes(const SearchBatch *batch);
-
-/* Fills in the batch's results, in an empty arena of beam_bytes. false: a number of the network is
- * not finite. */
-bool beam_search(const SearchBatch *batch, Arena *arena);
+/* Fills in the batch's results. arena: grows if it is too small. false: not enough memory, or a
+ * number of the network that is not finite. */
+bool beam_search(const SearchBatch *batch, Arena *arena, Error *error);

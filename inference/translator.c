@@ -158,39 +158,12 @@ static bool plan_create(TranslatorRun *run, Error *error)
     return true;
 }
 
-static TranslatorRun run_of(Translations *out, const Ensemble *ensemble,
-                            const TranslatorInput *input, const SearchConfig *config,
-                            const Workers *workers)
-{
-    return (TranslatorRun){.ensemble = ensemble,
-                           .input = input,
-                           .config = config,
-                           .model = ensemble_config(ensemble),
-                           .out = out,
-                           .threads = workers_count(workers)};
-}
-
-/* ---- one thread ---- */
-
-static bool batch_search(const SearchBatch *batch, Arena *arena, Error *error)
-{
-    size_t bytes = beam_bytes(batch);
-    if (!arena_fit(arena, bytes))
-        return error_memory(error,
-                            "to search with %.1f MB: a smaller `beam` or "
-                            "`max-length-ratio`, or fewer `threads`, need less",
-                            (double)bytes / 1e6);
-    if (beam_search(batch, arena)) return true;
-    return error_set(error, "the model's scores are not numbers (NaN or infinity): it cannot "
-                            "translate");
-}
-
 static bool search_one(void *context, size_t number, int worker, Error *error)
 {
     TranslatorRun *run = context;
     const SearchBatch *batch = &run->batch[number];
     if (run->stop && *run->stop) return true;
-    bool good = batch_search(batch, &run->arena[worker], error);
+    bool good = beam_search(batch, &run->arena[worker], error);
     int sentences = good ? batch->source.sentences : 0;
     int done = atomic_fetch_add(&run->done, sentences) + sentences;
     if (good && worker == 0 && run->input->done) run->input->done(run->input->context, done);
@@ -230,8 +203,13 @@ bool translator_run(Translations *translations, const Ensemble *ensemble,
                     const TranslatorInput *input, const SearchConfig *config, Workers *workers,
                     const volatile sig_atomic_t *stop, Error *error)
 {
-    TranslatorRun run = run_of(translations, ensemble, input, config, workers);
-    run.stop = stop;
+    TranslatorRun run = {.ensemble = ensemble,
+                         .input = input,
+                         .config = config,
+                         .model = ensemble_config(ensemble),
+                         .out = translations,
+                         .stop = stop,
+                         .threads = workers_count(workers)};
     *translations = (Translations){0};
     if (!input_check(&run, error) || !plan_create(&run, error)) return false;
 

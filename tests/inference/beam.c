@@ -30,8 +30,7 @@ static bool search(Found *found, const Transformer *model, const Packed *source,
     for (int s = 0; s < source->sentences; s++)
         task[s].limit = search_limit(config, &model->config, packed_length(source, s), 0);
     const SearchBatch batch = {&alone, config, *source, task, found->at};
-    assert_true(arena_fit(&arena, beam_bytes(&batch)));
-    bool fine = beam_search(&batch, &arena);
+    bool fine = beam_search(&batch, &arena, NULL);
     arena_free(&arena);
     return fine;
 }
