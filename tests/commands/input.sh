@@ -147,12 +147,12 @@ if script -qec true /dev/null </dev/null >script.out 2>&1; then
     # coloured VARIABLES WIDTH: the map on a terminal
     coloured() { script -qec "stty cols $2; env $1 '$BIN/translate' --model run --show 'one two three four five six'" \
         /dev/null </dev/null 2>&1 | tr -d '\r' >out; }
-    coloured "TERM=xterm NO_COLOR=" 40
-    check "--show on a terminal is coloured" grep -q "$(printf '\033')\[48;5;" out
+    coloured "COLORTERM=truecolor NO_COLOR=" 40
+    check "--show on a terminal is coloured" grep -q "$(printf '\033')\[48;2;" out
     sed "s/$(printf '\033')\[[0-9;]*m//g" out >plain
     check "and as wide as the terminal" awk '/ttention ·/ { map = NR } map && NR > map && length($0) > 40 { bad = 1 }
         END { exit bad || !map || NR < map + 4 }' plain
-    coloured "TERM=xterm NO_COLOR=1" 80
+    coloured "COLORTERM=truecolor NO_COLOR=1" 80
     check "NO_COLOR=1: no colours" sh -c 'grep -q "[.][0-9][0-9]" out && ! grep -q "$(printf "\033")" out'
     jane="jane visite l'afrique" cat="le petit chat"
     terminal 'jane visits africa\n' 'the small cat\n' '\004'
