@@ -13,4 +13,11 @@
 
 /* Reads one object or array. `source` is its name in errors:
  * "config.json:3:17: ':' expected near '256'". */
-json_t *json_parse(const char *bytes, size_t length, const char *source, Error *error);
+static inline json_t *json_parse(const char *bytes, size_t length, const char *source,
+                                 Error *error)
+{
+    json_error_t wrong;
+    json_t *json = json_loadb(bytes, length, JSON_REJECT_DUPLICATES, &wrong);
+    if (!json) error_set(error, "%s:%d:%d: %s", source, wrong.line, wrong.column, wrong.text);
+    return json;
+}

@@ -8,7 +8,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 static const char *const SIDE[] = {
     [TOKENS_SOURCE] = "source", [TOKENS_TARGET] = "target", [TOKENS_READ] = "read"};

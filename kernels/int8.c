@@ -13,7 +13,6 @@
 
 #include <assert.h>
 #include <float.h>
-#include <math.h>
 #include <string.h>
 
 #include "base/real.h"

@@ -237,25 +237,10 @@ TextStyle canvas_style(double size, bool bold, double max_width)
                        .max_width = max_width};
 }
 
-/* Appends text and a space to list [size], unless it is there or does not fit. */
-static void append_once(char *list, size_t size, const char *text)
-{
-    if (strstr(list, text) || strlen(list) + strlen(text) + 1 >= size) return;
-    strcat(strcat(list, text), " ");
-}
-
-static const char *font_package(gunichar character)
-{
-    if (character >= 0x1F000 && character < 0x20000) return "fonts-noto-color-emoji";
-    bool east = (character >= 0x2E80 && character < 0xA000) ||
-                (character >= 0xAC00 && character < 0xD800) ||
-                (character >= 0xFF00 && character < 0xFFF0) || character >= 0x20000;
-    return east ? "fonts-noto-cjk" : "fonts-noto-core";
-}
-
 /* Pango's glyph of a character that no font has is its code point and a flag. */
 static void report_missing(MissingGlyphs *missing, PangoLayout *layout)
 {
+    char *list = missing->characters;
     PangoLayoutIter *at = pango_layout_get_iter(layout);
     do {
         const PangoLayoutRun *run = pango_layout_iter_get_run_readonly(at);
@@ -264,10 +249,9 @@ static void report_missing(MissingGlyphs *missing, PangoLayout *layout)
             char text[8] = "";
             if (!(glyph & PANGO_GLYPH_UNKNOWN_FLAG) || glyph == PANGO_GLYPH_INVALID_INPUT)
                 continue;
-            gunichar character = glyph & ~PANGO_GLYPH_UNKNOWN_FLAG;
-            g_unichar_to_utf8(character, text);
-            append_once(missing->characters, sizeof missing->characters, text);
-            append_once(missing->packages, sizeof missing->packages, font_package(character));
+            g_unichar_to_utf8(glyph & ~PANGO_GLYPH_UNKNOWN_FLAG, text);
+            if (!strstr(list, text) && strlen(list) + sizeof text < sizeof missing->characters)
+                strcat(strcat(list, text), " ");
         }
     } while (pango_layout_iter_next_run(at));
     pango_layout_iter_free(at);

@@ -47,7 +47,6 @@ typedef struct TextStyle {
 /* Characters that were drawn as a box, as no font has them. */
 typedef struct MissingGlyphs {
     char characters[64];  // the first of them, a space after each
-    char packages[64];    // Debian's packages with fonts that have them, likewise
 } MissingGlyphs;
 
 /* CANVAS_PNG: pixels, for png_save_canvas (plots/png.h) and the functions that read pixels. The

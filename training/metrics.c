@@ -118,11 +118,6 @@ bool metrics_add(Metrics *metrics, const MetricsLine *line, Error *error)
     return stream_flush(metrics->file, metrics->path, error);
 }
 
-bool metrics_due(long long update)
-{
-    return update % (update <= 20 ? 1 : update <= 500 ? 5 : 50) == 0;
-}
-
 int metrics_column(double *number, const Metrics *metrics, MetricsKind kind, const char *key)
 {
     int f = 0, count = 0;

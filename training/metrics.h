@@ -42,9 +42,6 @@ typedef struct Metrics {
 bool metrics_open(Metrics *metrics, const char *path, long long update, Error *error);
 bool metrics_add(Metrics *metrics, const MetricsLine *line, Error *error);
 
-/* Whether a train line follows this update. */
-bool metrics_due(long long update);
-
 /* number (=) "update", "loss" or another key of all lines of one kind; returns their number.
  * Pass NULL to count them. */
 int metrics_column(double *number, const Metrics *metrics, MetricsKind kind, const char *key);

@@ -5,7 +5,6 @@
 #include "base/textstream.h"
 #include "commands/command.h"
 #include "commands/train/console.h"
-#include "explain/picture.h"
 #include "training/distributed.h"
 
 #include <inttypes.h>
@@ -106,13 +105,6 @@ static void print_fine_tuning(const Run *run)
                         : "");
 }
 
-static void print_disk(const Run *run)
-{
-    double block = (double)(run->model.params.size * sizeof(real));
-    console_say("disk          %.1f MB to resume from, %.1f MB to translate with",
-                (run->trainer->optimizer.ema ? 4 : 3) * block / 1e6, block / 1e6);
-}
-
 static void print_warnings(Run *run)
 {
     const TrainingConfig *training = &run->settings->training;
@@ -163,6 +155,7 @@ static void print_warnings(Run *run)
 void report_begin(Run *run)
 {
     char ranks[32] = "";
+    double block = (double)(run->model.params.size * sizeof(real));
     if (distributed_ranks() > 1)
         snprintf(ranks, sizeof ranks, "%d ranks of ", distributed_ranks());
     const Settings *settings = run->settings;
@@ -174,7 +167,8 @@ void report_begin(Run *run)
     print_vocabulary(run);
     print_model(run);
     print_fine_tuning(run);
-    print_disk(run);
+    console_say("disk          %.1f MB to resume from, %.1f MB to translate with",
+                (run->trainer->optimizer.ema ? 4 : 3) * block / 1e6, block / 1e6);
     if (run->settings->training.ema > 0)
         console_say("validated     the moving average of the weights, decay %g",
                     run->settings->training.ema);
@@ -183,8 +177,8 @@ void report_begin(Run *run)
                     "(--valid-epochs changes that)",
                     run->valid_epochs);
     print_warnings(run);
-    console_say("run           %s%d threads, into %s", ranks, workers_count(run->workers),
-                run->settings->run.output);
+    console_say("run           %s%d thread%s, into %s", ranks, workers_count(run->workers),
+                workers_count(run->workers) > 1 ? "s" : "", run->settings->run.output);
 }
 
 /* ---- the time and memory of --dry-run ---- */

@@ -373,8 +373,10 @@ bool view_close(View *view, Error *error)
 {
     MissingGlyphs *missing = view->missing;
     if (view->news && missing && missing->characters[0])
-        fprintf(view->news, "%s: no font for %s(boxes in the picture): install %s\n",
-                command_name(), missing->characters, missing->packages);
+        fprintf(
+            view->news,
+            "%s: no font for %s(boxes in the picture): install one, such as fonts-noto-core\n",
+            command_name(), missing->characters);
     if (missing) munmap(missing, sizeof *missing);
     bool good = !error || !view->request->head_report || report_heads(view, error);
     aligner_free(&view->aligner);

@@ -3,7 +3,6 @@
 #include "base/block.h"
 #include "base/workers.h"
 
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -93,7 +93,7 @@ printf 'a\315\270b\nb\315\270a\n' >strange.s
     --valid-target strange.s $tiny --tokenizer char --vocab-size 8 --max-updates 1 --quiet --output strange 2>err
 "$BIN/translate" --model strange --attention strange.png "$(sed -n 1p strange.s)" "$(sed -n 2p strange.s)" >out 2>err
 check "a character without a font is named once, with a package" sh -c \
-    'test "$(grep -c "no font for .*: install fonts-noto-core" err)" = 1'
+    'test "$(grep -c "no font for .*: install one, such as fonts-noto-core" err)" = 1'
 "$BIN/translate" --model strange --attention strange.png --quiet "$(sed -n 1p strange.s)" >out 2>err
 check "--quiet names none" test ! -s err
 check "an SVG names its sentence" grep -q "^<title>one two → " look.svg
