@@ -13,6 +13,7 @@
 
 #include <assert.h>
 #include <float.h>
+#include <math.h>
 #include <string.h>
 
 #include "base/real.h"

@@ -19,7 +19,6 @@ typedef struct Step {
 /* w, m, v (=) after one update of `count` numbers with gradient g; m and v start at zero. */
 void adam_update(real *w, real *m, real *v, const real *g, size_t count, const Step *step);
 
-/* The same by an optimizer's own rule. Muon's is for whole matrices (muon.h): its other tensors are
- * updated by Adam. */
+/* The same by an optimizer's own rule. What is no matrix learns by Adam with Muon, too. */
 void step_update(OptimizerName optimizer, real *w, real *m, real *v, const real *g,
                  size_t count, const Step *step);
