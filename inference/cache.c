@@ -81,7 +81,7 @@ static void source_layout(Cache *cache, Arena *arena, const ModelConfig *config)
     cache->slice_memory = (Arena){.base = ARENA_TAKE(arena, unsigned char, most), .size = most};
 }
 
-/* The keys of a sentence. There is room for head_width of its tokens. */
+/* The keys of a sentence, with memory for head_width of its tokens. */
 static real *keys_at(const Cache *cache, int layer, int sentence, const ModelConfig *config)
 {
     int column = cache->source->start[sentence] + 16 * sentence;
