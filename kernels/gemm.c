@@ -29,14 +29,10 @@
 enum { OPENBLAS_LEAST = 64 * 64 * 64 };  // multiplications: smaller products are faster here
 enum { M_BLOCK = 512, K_BLOCK = 256, N_BLOCK = 512 };
 enum { COPY_LIMIT = 2048 };  // A is copied if its rows, or columns, are this many bytes apart
-enum { LINE = 64 / sizeof(real) };  // padding of copied rows, so that they use all cache sets
-/* How many numbers of dYᵀ are copied at a time: a whole vector, which is faster than a tile's
- * rows. */
-enum { CHUNK = VECTOR_BYTES / sizeof(real) > TILE_ROWS ? LANES : TILE_ROWS };
 
 typedef struct Copies {
-    _Alignas(VECTOR_BYTES) real B[N_BLOCK * K_BLOCK];  // panels [k,TILE_COLUMNS]
-    _Alignas(VECTOR_BYTES) real A[(M_BLOCK + CHUNK) * (K_BLOCK + LINE)];  // tile by tile
+    _Alignas(VECTOR_BYTES) real B[N_BLOCK * K_BLOCK];                // panels [k,TILE_COLUMNS]
+    _Alignas(VECTOR_BYTES) real A[(M_BLOCK + TILE_ROWS) * K_BLOCK];  // tile by tile
     _Alignas(VECTOR_BYTES) real rest[TILE_ROWS * TILE_COLUMNS];
 } Copies;
 _Static_assert(sizeof(Copies) <= SCRATCH_BYTES, "the copies need more scratch memory");
@@ -47,22 +43,20 @@ _Static_assert(sizeof(Copies) <= SCRATCH_BYTES, "the copies need more scratch me
 static size_t copy_floats(Copies *copy, Strided *block, int m, int k)
 {
     Strided A = *block;
-    int tile = TILE_ROWS * k + CHUNK - TILE_ROWS;
+    int tile = TILE_ROWS * k;
     if (A.column == 1) {
         for (int i = 0; i < m; i++)
-            memcpy(copy->A + i * (k + LINE), A.at + (size_t)i * A.row,
-                   (size_t)k * sizeof(real));
-        *block = (Strided){copy->A, (size_t)(k + LINE), 1};
+            memcpy(copy->A + i * k, A.at + (size_t)i * A.row, (size_t)k * sizeof(real));
+        *block = (Strided){copy->A, (size_t)k, 1};
         return 0;
     }
     for (int p = 0; p < k; p++) {
         const real *column = A.at + (size_t)p * A.column;
         real *to = copy->A + p * TILE_ROWS;
         int i = 0;
-        for (; i + CHUNK <= m; i += TILE_ROWS, to += tile)
-            memcpy(to, column + i, CHUNK * sizeof(real));  // the surplus is overwritten
-        for (; i < m; i += TILE_ROWS, to += tile)
-            for (int r = 0; r < TILE_ROWS && i + r < m; r++) to[r] = column[i + r];
+        for (; i + TILE_ROWS <= m; i += TILE_ROWS, to += tile)
+            memcpy(to, column + i, TILE_ROWS * sizeof(real));
+        for (int r = 0; i + r < m; r++) to[r] = column[i + r];
     }
     *block = (Strided){copy->A, 1, TILE_ROWS};
     return (size_t)tile;
@@ -78,7 +72,7 @@ static size_t copy_block(Copies *copy, Strided *block, GemmMode mode, int m, int
                                  : (size_t)m * block->row);
         return tile;
     }
-    size_t row = (size_t)(k + 2 * LINE - 1) / (2 * LINE) * LINE + LINE;
+    size_t row = (size_t)(k + 2 * LANES - 1) / (2 * LANES) * LANES;
     bf16_copy(copy->A, row, false, *block, m, k);
     *block = (Strided){copy->A, row, 1};
     return 0;
