@@ -41,6 +41,7 @@ using Options = std::unordered_map<std::string, std::string>;
 static const size_t MAX_TRAINING_BYTES = (size_t)1 << 29;  // the library has 32-bit indices
 static const char MAX_SENTENCE_BYTES[] = "4192";           // longer sentences are skipped
 enum { FAILED = 2 };                                       // exit status of the child
+static const char NO_TEXT[] = "there is no text to learn a tokenizer from";
 static const double DEFAULT_COVERAGE = 0.9995;
 enum { LEAST_COUNT = 5 };
 
@@ -344,8 +345,8 @@ static double default_coverage(Options options, const Sentences *sentences, int 
         if (signal(s, SIG_DFL) == SIG_IGN) signal(s, SIG_IGN);
     struct rlimit no_core = {0, 0};
     setrlimit(RLIMIT_CORE, &no_core);
-    reply = fcntl(reply, F_DUPFD, 10);
-    messages = fcntl(messages, F_DUPFD, 10);
+    reply = fcntl(reply, F_DUPFD, 4);
+    messages = fcntl(messages, F_DUPFD, 4);
     int nothing = open("/dev/null", O_RDWR);
     if (dup2(nothing, 0) < 0 || dup2(nothing, 1) < 0 || dup2(messages, 2) < 0 ||
         dup2(reply, 3) < 0)
@@ -366,6 +367,10 @@ static double default_coverage(Options options, const Sentences *sentences, int 
         }
         Sample sample(sentences, sample_size(sentences));
         const Status status = SentencePieceTrainer::Train(options, &sample, &model);
+        sentencepiece::SentencePieceProcessor made;
+        if (status.ok() && made.LoadFromSerializedProto(model).ok() &&
+            made.GetPieceSize() <= ID_UNKNOWN + 1)
+            return error_set(&error, "%s", NO_TEXT);
         return status.ok() ? true : error_set(&error, "%s", status.error_message());
     });
     if (!write_all(3, good ? model : error.text)) _exit(1);
@@ -386,12 +391,12 @@ static bool explain(Error *error, const std::string &message, const TokenizerSet
                          "place in it, which takes a vocabulary size of %d or more, or a lower "
                          "character coverage",
                          settings->vocab_size, needed + 1);
-    for (const char *sign : {"sentences_.empty()", "required_chars_.empty()"})
+    for (const char *sign : {NO_TEXT, "sentences_.empty()", "required_chars_.empty()"})
         if (message.find(sign) != std::string::npos)
             return error_set(error,
-                             "there is no text to learn a tokenizer from: no line has "
-                             "between 1 and %s bytes that are more than spaces",
-                             MAX_SENTENCE_BYTES);
+                             "%s: it takes lines of 1 to %s bytes with characters other than "
+                             "spaces and those that normalisation removes",
+                             NO_TEXT, MAX_SENTENCE_BYTES);
     if (message.find(strerror(EAGAIN)) != std::string::npos)
         return error_set(error, "cannot start a thread to learn a tokenizer: allow more memory "
                                 "(ulimit -v) or threads (ulimit -u)");

@@ -108,7 +108,10 @@ static bool share_vocabulary(Run *run, Error *error)
            distributed_share(accumulators, sizeof *accumulators, error) &&
            share_tokenizer(run, SOURCE, error) && share_tokenizer(run, TARGET, error) &&
            (vocabulary_load(&run->vocabulary, error) ||
-            error_prefix(error, "%s", run->resumed ? run->last : run->settings->init_file));
+            error_prefix(error, "%s",
+                         run->resumed                      ? run->last
+                         : run->settings->fine_tuning.init ? run->settings->init_file
+                                                           : "the vocabulary"));
 }
 
 /* A hash of token ids and vocabulary that a double holds. */
