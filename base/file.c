@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
@@ -54,6 +55,13 @@ static bool open_locked(AtomicFile *file, Error *error)
     return false;
 }
 
+bool file_again(int fd, short event)
+{
+    int reason = errno;
+    if (reason == EAGAIN) poll(&(struct pollfd){.fd = fd, .events = event}, 1, -1);
+    return reason == EAGAIN || reason == EINTR;
+}
+
 bool file_begin(AtomicFile *file, const char *path, Error *error)
 {
     *file = (AtomicFile){.fd = -1};
@@ -88,7 +96,7 @@ bool file_write(AtomicFile *file, const void *bytes, size_t length, Error *error
     const char *next = bytes;
     while (length) {
         ssize_t written = write(file->fd, next, length);
-        if (written < 0 && errno == EINTR) continue;
+        if (written < 0 && file_again(file->fd, POLLOUT)) continue;
         if (written < 0) return fail(file, "write", error);
         next += written;
         length -= (size_t)written;
@@ -151,7 +159,7 @@ static char *read_all(int fd, size_t limit, size_t *length)
     size_t size = 0, used = 0;
     while (GROW(bytes, size, used + STEP)) {
         ssize_t got = read(fd, bytes + used, size - used - 1);
-        if (got < 0 && errno == EINTR) continue;
+        if (got < 0 && file_again(fd, POLLIN)) continue;
         if (got < 0) break;
         used += (size_t)got;
         if (got == 0) {

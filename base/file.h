@@ -39,6 +39,10 @@ bool file_replace(const char *path, const void *bytes, size_t length, Error *err
  * is reported as an error. */
 bool file_replace_text(const char *path, char *text, Error *error);
 
+/* Call it after a failed read or write: whether to try again, because it was interrupted or, on a
+ * descriptor that does not block, once that is ready (POLLIN, POLLOUT). Else errno stays. */
+bool file_again(int fd, short event);
+
 /* Reads a whole file of at most `limit` bytes, or standard input if the path is "-". A NUL byte
  * follows them. For free(); NULL on error. `length` may be NULL. */
 char *file_read(const char *path, size_t limit, size_t *length, Error *error);

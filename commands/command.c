@@ -11,6 +11,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -31,7 +32,7 @@ const char *command_prefix(void)
 }
 
 /* A program whose stack can grow no more is killed. So it grows now, while there is space. */
-enum { STACK = 1 << 20, LEAST_STACK = 2048 << 10 };
+enum { STACK = 1 << 20, LEAST_STACK = 2048 << 10, FILES = 12 };
 
 static __attribute__((noinline)) void grow_stack(void)
 {
@@ -44,27 +45,59 @@ static void end_without_memory(void)
     _exit(1);
 }
 
-static void need_stack(void)
+/* The limit with which FILES more may be open: learning a tokenizer and drawing take up to 8. */
+static int files_needed(void)
 {
-    struct rlimit limit;
+    int limit = 0;
+    for (int more = 0; more < FILES; limit++) more += fcntl(limit, F_GETFD) < 0;
+    return limit;
+}
+
+static void need_limits(void)
+{
+    struct rlimit limit, files;
     void *probe = mmap(NULL, STACK, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     bool small = !getrlimit(RLIMIT_STACK, &limit) && limit.rlim_cur < LEAST_STACK;
-    if (small || probe == MAP_FAILED) {
-        fprintf(stderr, "%s: %s\n", command_name(),
-                small ? "the stack is too small: allow at least 2048 KB (ulimit -s)"
-                      : "not enough address space: allow more (ulimit -v)");
+    int least = files_needed();
+    bool few = !getrlimit(RLIMIT_NOFILE, &files) && files.rlim_cur < (rlim_t)least;
+    if (small || few || probe == MAP_FAILED) {
+        fprintf(stderr, "%s: ", command_name());
+        if (few)
+            fprintf(stderr, "too few files may be open: allow at least %d (ulimit -n)\n",
+                    least);
+        else
+            fputs(small ? "the stack is too small: allow at least 2048 KB (ulimit -s)\n"
+                        : "not enough address space: allow more (ulimit -v)\n",
+                  stderr);
         exit(1);
     }
     munmap(probe, STACK);
     grow_stack();
 }
 
+/* A standard stream that does not block is opened anew, for this process only, as others may need
+ * it so: stdio loses what cannot be written at once. A terminal always is, as others that use it
+ * may ask for it later. */
+static void open_blocking(int fd)
+{
+    char path[32];
+    struct stat about;
+    int flags = fcntl(fd, F_GETFL);
+    if (fstat(fd, &about) || S_ISREG(about.st_mode) || !(flags & O_NONBLOCK || isatty(fd)))
+        return;
+    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    int own = open(path, flags | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);  // waits for nobody
+    if (own >= 0) dup2(own, fd), close(own);
+    fcntl(fd, F_SETFL, flags & ~O_NONBLOCK);
+}
+
 void command_start(void)
 {
-    need_stack();
+    need_limits();
     tokenizer_on_no_memory(end_without_memory);
     for (int fd = 0; fd <= STDERR_FILENO; fd++)  // using it stays an error
         if (fcntl(fd, F_GETFD) < 0) open("/dev/null", fd ? O_RDONLY : O_WRONLY);
+        else open_blocking(fd);
     signal(SIGXFSZ, SIG_IGN);
 }
 

@@ -10,8 +10,9 @@ const char *command_name(void);
 /* "./" or "qkv-": what a user types before train or translate to run them. */
 const char *command_prefix(void);
 
-/* Call it first. No file that is opened later becomes a standard stream that is closed; a limit on
- * the size of files is an error like others. Too little memory for the stack ends the program now,
+/* Call it first. No file that is opened later becomes a standard stream that is closed; a standard
+ * stream that does not block becomes one that does; a limit on the size of files is an error like
+ * others. Too little memory for the stack, or too few files that may be open, end the program now,
  * and too little for SentencePiece later, with a sentence and status 1. */
 void command_start(void);
 

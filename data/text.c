@@ -5,6 +5,7 @@
  * a binary or endless file is refused at once and not when its first line ends. */
 #include "data/text.h"
 
+#include "base/file.h"
 #include "base/grow.h"
 #include "base/utf8.h"
 
@@ -146,7 +147,7 @@ static bool read_block(TextReader *reader, Error *error)
         if (got < 0 || (code != Z_OK && code != Z_STREAM_END)) return gz_error(reader, error);
     } else {
         do got = read(reader->descriptor, into, BLOCK);
-        while (got < 0 && errno == EINTR);
+        while (got < 0 && file_again(reader->descriptor, POLLIN));
         if (got < 0)
             return error_set(error, "%s:%zu: cannot read on: %s", reader->name,
                              reader->line + 1, strerror(errno));

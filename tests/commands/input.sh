@@ -67,6 +67,27 @@ translate --save-int8 - >out
 check "--save-int8 -" cmp out file.int8
 wrong "a picture needs a format" 2 "takes the name of .*, not '-'" translate --attention - one
 
+# ---- pipes that do not block ----
+cat >open.c <<'END'
+#include <fcntl.h>
+#include <unistd.h>
+int main(int count, char **argument)
+{
+    for (int fd = 0; fd < 3 && count > 1; fd++) fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);
+    return execv(argument[1], argument + 1);
+}
+END
+if cc -o open open.c 2>/dev/null; then
+    for i in $(seq 80); do cat valid.s; done >many.s
+    translate --beam 1 <many.s >many.t
+    { cat many.s; sleep 1; cat valid.s; } | ./open "$BIN/translate" --model run --beam 1 2>err | { sleep 2; head -n 4800; } >out
+    check "a reader or writer that is waited for gets every line" sh -c 'test "$(wc -c <out)" -gt 65536 && cmp out many.t'
+    { sleep 0.3; gzip -c train.s; } | ./open "$BIN/train" $tiny --train-source - --train-target train.t --dry-run --no-quiet --output none 2>err
+    check "./train waits, too, also for .gz" grep -q "^training  *360 pairs" err
+else
+    echo "skipped pipes that do not block: needs cc"
+fi
+
 # ---- texts that are files ----
 translate valid.s >out 2>err
 check "a text that is a file is translated, with a hint" sh -c 'test "$(wc -l <out)" = 1 &&

@@ -1,5 +1,5 @@
 #!/bin/sh
-# limits.sh -- both programs where address space, threads or disk run out: each run ends, and what
+# limits.sh -- both programs where address space, open files, threads or disk run out: each run ends, and what
 # is wrong is said.
 #
 # With LIMITS=all it tries every limit of address space from 20 to 2000 MB, in steps of 2 to 20 MB,
@@ -68,6 +68,18 @@ for stack in 2048 8192 unlimited; do
 done
 (ulimit -s 1024; "$BIN/translate" --version >out 2>err)
 check "too small a stack: a sentence" sh -c 'test $0 -eq 1 && grep -qx "translate: the stack is too small: .*" err' $?
+
+# ---- open files ----
+for files in 8 11 64; do
+    rm -rf run
+    (ulimit -n $files; "$BIN/train" $corpus $tiny --threads 1 --output run) 2>err
+    echo $? >status
+    (ulimit -n $files; "$BIN/translate" --model "$toy" --quiet --attention out.pdf "jane visits africa") >out 2>>err
+    echo $? >>status
+    if [ $files = 64 ]; then check "64 open files are enough" sh -c 'test "$(echo $(cat status))" = "0 0" && test ! -s err && test -s run/loss.png'
+    else check "$files open files are too few: a sentence" sh -c 'test "$(echo $(cat status))" = "1 1" && test ! -e run -a ! -s out &&
+        test "$(grep -cx "[a-z]*: too few files may be open: allow at least [0-9]* (ulimit -n)" err)" = 2'; fi
+done
 
 # ---- threads ----
 mkdir open && cp "$BIN/train" "$BIN/translate" "$toy" train.? valid.? open 2>/dev/null
