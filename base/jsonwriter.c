@@ -8,7 +8,8 @@
 
 #include "base/utf8.h"
 
-/* A byte that is no UTF-8 (a path may hold any) becomes U+FFFD: a reader wants valid JSON. */
+/* A byte that is no UTF-8 (a path may hold any) becomes U+FFFD, or with `bytes` U+10FF00 plus the
+ * byte, and so do the bytes of such a character itself: a reader wants valid JSON. */
 static void write_text(const JsonWriter *json, const char *text)
 {
     FILE *out = json->out;
@@ -16,12 +17,14 @@ static void write_text(const JsonWriter *json, const char *text)
     for (const char *s = text; *s;) {
         unsigned code;
         int length = utf8_next(s, &code);
+        if (json->bytes && code >= 0x10FF80) length = 1;
         if (*s == '"' || *s == '\\') fprintf(out, "\\%c", *s);
         else if (*s == '\n') fputs("\\n", out);
         else if (*s == '\t') fputs("\\t", out);
         else if (!utf8_is_shown(code) || (json->html && strchr("<>&", *s)))
             fprintf(out, "\\u%04x", code);
-        else if (length == 1 && code > 0x7F) fputs("\xEF\xBF\xBD", out);
+        else if (length == 1 && code > 0x7F)
+            fprintf(out, json->bytes ? "\\udbff\\udf%02x" : "\xEF\xBF\xBD", (unsigned char)*s);
         else fwrite(s, 1, (size_t)length, out);
         s += length;
     }

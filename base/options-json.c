@@ -13,6 +13,7 @@
 #include "base/json.h"
 #include "base/options.h"
 #include "base/textstream.h"
+#include "base/utf8.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -51,7 +52,8 @@ static void put_option(JsonWriter *json, const Option *option, const void *value
 char *options_to_json(const OptionGroup *groups, int count)
 {
     TextStream stream;
-    JsonWriter json = {.out = textstream_open(&stream), .indent = 2, .lines = true};
+    JsonWriter json = {
+        .out = textstream_open(&stream), .indent = 2, .lines = true, .bytes = true};
     if (!json.out) return NULL;
     json_open(&json, NULL);
     for (int g = 0; g < count; g++) {
@@ -96,6 +98,23 @@ static bool wrong_kind(const Option *option, const char *label, const json_t *va
                      found[json_typeof(value)]);
 }
 
+/* Stores what was written with JsonWriter.bytes: U+10FFE9 is the byte 0xE9. */
+static bool store_text(const Option *option, void *values, const char *label, const char *json,
+                       Error *error)
+{
+    char *text = strdup(json), *end = text;
+    if (!text) return error_memory(error, "for %s", label);
+    for (unsigned code, length; *json; json += length) {
+        length = (unsigned)utf8_next(json, &code);
+        if (code >= 0x10FF80) *end++ = (char)code;
+        else end = mempcpy(end, json, length);
+    }
+    *end = 0;
+    bool good = option_store(option, values, label, text, error);
+    free(text);
+    return good;
+}
+
 static bool store_list(const Option *option, void *values, const char *label,
                        const json_t *list, Error *error)
 {
@@ -103,7 +122,7 @@ static bool store_list(const Option *option, void *values, const char *label,
     for (size_t i = 0; i < json_array_size(list); i++) {
         const char *item = json_string_value(json_array_get(list, i));
         if (!item) return wrong_kind(option, label, json_array_get(list, i), error);
-        if (!option_store(option, values, label, item, error)) return false;
+        if (!store_text(option, values, label, item, error)) return false;
     }
     return true;
 }
@@ -121,7 +140,7 @@ static bool store(const Option *option, void *values, const char *label, const j
     case JSON_TRUE: text = "true"; break;
     case JSON_FALSE: text = "false"; break;
     case JSON_REAL: text = real_text(number, json_number_value(value)); break;
-    case JSON_STRING: text = json_string_value(value); break;
+    case JSON_STRING: return store_text(option, values, label, json_string_value(value), error);
     case JSON_INTEGER:
         snprintf(number, sizeof number, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
         text = number;

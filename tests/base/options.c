@@ -303,7 +303,8 @@ TEST(saved_configuration_comes_back)
 {
     begin(NULL);
     assert_true(parse("--learning-rate 0.1 --free 1e300 --seed 9007199254740993 --quiet "
-                      "--schedule constant --train-source a\"b --train-source \xC3\xBC"));
+                      "--schedule constant --train-source a\"b --train-source \xC3\xBC "
+                      "--train-source \xE9\xF4\x8F\xBF\xA9"));
     char *text = options_to_json(groups, 3);
     assert_string_equal(text, "{\n"
                               "  \"model\": {\n"
@@ -318,7 +319,9 @@ TEST(saved_configuration_comes_back)
                               "    \"output\": null,\n"
                               "    \"train_source\": [\n"
                               "      \"a\\\"b\",\n"
-                              "      \"\xC3\xBC\"\n"
+                              "      \"\xC3\xBC\",\n"
+                              "      \"\\udbff\\udfe9\\udbff\\udff4\\udbff\\udf8f"
+                              "\\udbff\\udfbf\\udbff\\udfa9\"\n"
                               "    ]\n"
                               "  }\n"
                               "}\n");
@@ -329,6 +332,7 @@ TEST(saved_configuration_comes_back)
     assert_string_equal(again, text);
     assert_null(values.output);
     assert_false(values.quiet);
+    assert_string_equal(values.source.item[2], "\xE9\xF4\x8F\xBF\xA9");
     assert_true(options_from_json(groups, 1, text, "config.json", true, &error));
     assert_false(options_from_json(groups, 1, text, "config.json", false, &error));
     assert_string_equal(error.text, "config.json: unknown key 'training'");

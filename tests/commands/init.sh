@@ -38,6 +38,17 @@ for updates in 10 20; do tune --init gone --output "to$updates" --max-updates $u
 rm -r gone
 check "the same command goes on without the model" tune --init gone --output to10 --threads 1
 check "with the same bytes" cmp to10/last.safetensors to20/last.safetensors
+
+# Names that are no UTF-8, and one of the characters that stand for their bytes in JSON.
+odd=$(printf 'mod\350le \303\250 \364\217\277\250')
+mkdir "$odd" && cp base/best.safetensors "$odd" && cp new-train.s "$odd/s" && cp train.t "$odd/t"
+for updates in 10 20; do
+    check "a model, a teacher and a text of any name: $updates updates" "$BIN/train" --train-source "$odd/s" --train-target "$odd/t" \
+        --valid-source new-valid.s --valid-target valid.t $run --init "$odd" --teacher "$odd" --max-updates $updates --output odd
+done
+check "config.json has their names" "$BIN/train" --config odd/config.json --output again
+check "and means the same" cmp odd/best.safetensors again/best.safetensors
+wrong "another name is another model" 1 "started with another --init" "$BIN/train" --config odd/config.json --output odd --init base
 wrong "a run does not go on with another model" 1 "started with another --init: start a new one" \
     tune --init base --output to10
 wrong "nor with one if it began without" 1 "started with another --init: start a new one" \
