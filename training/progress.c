@@ -9,7 +9,7 @@
 
 Progress progress_start(void)
 {
-    return (Progress){.best = {INFINITY, NAN, NAN}, .corpus = NAN};
+    return (Progress){.best = {INFINITY, NAN, NAN}, .corpus = NAN, .valid = NAN};
 }
 
 bool progress_better(const Progress *progress, const Quality *quality, Criterion criterion)
@@ -53,6 +53,7 @@ static const struct {
     {FIELD(updates), COUNT},
     {FIELD(corpus), NUMBER},
     {FIELD(kernels), NAME},
+    {FIELD(valid), NUMBER},
 };
 enum { FIELD_COUNT = sizeof FIELDS / sizeof *FIELDS };
 

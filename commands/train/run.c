@@ -115,9 +115,8 @@ static bool share_vocabulary(Run *run, Error *error)
 }
 
 /* A hash of token ids and vocabulary that a double holds. */
-static double fingerprint(const Run *run)
+static double fingerprint(const Run *run, const Corpus *corpus)
 {
-    const Corpus *corpus = &run->corpus;
     uint64_t hash = HASH_START;
     for (int side = 0; side < SIDES; side++) {
         for (size_t i = 0; i < corpus->start[side][corpus->pairs]; i++)
@@ -190,7 +189,8 @@ bool run_read(Run *run, Settings *settings, Error *error)
            corpus_encode(&run->valid, &run->valid_text, &run->valid_report, tokenizer,
                          run->workers, max_length, true, error) &&
            corpus_overlap(&run->seen, &run->valid, &run->corpus, error);
-    if (good) run->progress.corpus = fingerprint(run);
+    if (good) run->progress.corpus = fingerprint(run, &run->corpus);
+    if (good) run->progress.valid = fingerprint(run, &run->valid);
     bool pairs = settings->training.precision == PRECISION_BF16 && bf16_pairs();
     char kernels[KIND_NAME];
     kind_describe(kernels);
@@ -204,7 +204,7 @@ static bool read_progress(Run *run, const char *text, Error *error)
 {
     Progress *p = &run->progress;
     const TrainingConfig *now = &run->settings->training, *was = &run->settings->before;
-    double corpus = p->corpus;
+    double corpus = p->corpus, valid = p->valid;
     char kernels[KERNELS_NAME];
     strcpy(kernels, p->kernels);
     if (!text)
@@ -214,17 +214,23 @@ static bool read_progress(Run *run, const char *text, Error *error)
                          run->last);
     if (!progress_from_json(p, text, run->last, error)) return false;
     bool seed = now->seed != was->seed, unknown = run->unverified = isnan(p->corpus);
-    if (!unknown && p->corpus != corpus)
-        return error_set(error,
-                         "the run in '%s' has another training text%s: start a new one with "
-                         "another --output, which can begin with this model (--init %s)",
-                         run->last,
-                         seed && run->report.held_out ? " (--seed holds out other pairs)" : "",
-                         run->settings->run.output);
+    bool other = !unknown && p->corpus != corpus;
+    bool fewer = now->best != BEST_LOSS && now->valid_translations != was->valid_translations;
+    if (other || (!isnan(p->valid) && p->valid != valid) || (p->best_update && fewer))
+        return error_set(
+            error,
+            "the run in '%s' has another %s text%s: start a new one with another --output, "
+            "which can begin with this model (--init %s)",
+            run->last, other ? "training" : "validation",
+            other && seed && run->report.held_out ? " (--seed holds out other pairs)"
+            : !other && fewer                     ? " (--valid-translations is another)"
+                                                  : "",
+            run->settings->run.output);
     if (strcmp(p->kernels, kernels)) strcpy(run->moved, p->kernels);
     run->saved = *p;
     strcpy(p->kernels, kernels);
     p->corpus = corpus;
+    p->valid = valid;
     size_t in_epoch = batches_updates(&run->batches, (uint64_t)p->epoch);
     run->reordered = seed                                        ? "--seed"
                      : now->batch_tokens != was->batch_tokens    ? "--batch-tokens"

@@ -99,6 +99,9 @@ another "one other word is refused" --train-source other.s --train-target train.
 another "source and target swapped is refused" --train-source train.t --train-target train.s
 another "--dry-run refuses another text, too" --train-source other.s --train-target train.t --dry-run
 cp -r begun on
+wrong "another validation text is refused" 1 "^train: the run in 'on/last.*' has another validation text: $anew" \
+    "$BIN/train" $tiny $drop --output on --train-source train.s --train-target train.t --valid-source short.s \
+    --valid-target short.t
 wrong "another vocabulary is refused" 1 "started with another --tokenizer-model: start a new one" \
     train $drop --output on --tokenizer-model valid.s
 rm -r on

@@ -77,6 +77,8 @@ for best in loss bleu chrf; do
 done
 for stop in 75 150; do train --best bleu $rising --max-updates $stop --output parts 2>err; done
 check "--best bleu, gone on: the same bytes" cmp by-bleu/best.safetensors parts/best.safetensors
+wrong "the best BLEU is not that of fewer sentences" 1 "another validation text (--valid-translations is another): " \
+    train --best bleu $rising --max-updates 160 --valid-translations 5 --output by-bleu
 train --best bleu --patience 2 --valid-every 5 --max-updates 2000 --output patience 2>err
 valid patience bleu | awk '{ if (NR == 1 || $1 > best) { best = $1; stale = 0 } else stale++ }
     stale == 2 { print NR; exit }' >wanted
