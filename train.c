@@ -233,8 +233,11 @@ static bool validate(Run *run, Validation *v, Error *error)
 {
     console_stage("validating after update %lld …", run->progress.update);
     bool first = distributed_rank() == 0;
-    bool good = optimizer_send(&run->trainer->optimizer, distributed_gather, error) &&
-                (!first || validate_candidate(run, v, error));
+    bool good = optimizer_send(&run->trainer->optimizer, distributed_gather, error);
+    // a run that is killed has last.safetensors beside the first best.safetensors
+    if (good && first && run->saved.update < 0 && run_save(run, run->last, true, error))
+        run->saved = run->progress;
+    good = good && (!first || validate_candidate(run, v, error));
     good = distributed_agree(good, error) &&
            distributed_share(&run->progress, sizeof run->progress, error) &&
            save_last(run, error);

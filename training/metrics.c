@@ -60,9 +60,9 @@ static bool keep(Metrics *m, const MetricsLine *line, Error *error)
     return true;
 }
 
-/* Keeps a line of an interrupted run unless it is of an update after `update`. A line that is
+/* Keeps a line of an interrupted run unless it is of an update after last[kind]. A line that is
  * not JSON (the last one of a run that was killed) is dropped. */
-static bool read_line(Metrics *metrics, const char *text, size_t length, long long update,
+static bool read_line(Metrics *metrics, const char *text, size_t length, const long long *last,
                       Error *error)
 {
     json_t *json = json_parse(text, length, metrics->path, NULL);
@@ -76,11 +76,11 @@ static bool read_line(Metrics *metrics, const char *text, size_t length, long lo
         *field(&line, f) = json_is_number(member) ? json_number_value(member) : NAN;
     }
     json_decref(json);
-    bool wanted = (train || valid) && line.update > 0 && line.update <= update;
+    bool wanted = (train || valid) && line.update > 0 && line.update <= last[line.kind];
     return !wanted || keep(metrics, &line, error);
 }
 
-static bool read_lines(Metrics *metrics, long long update, Error *error)
+static bool read_lines(Metrics *metrics, const long long *last, Error *error)
 {
     size_t length;
     char *text = file_read_or_empty(metrics->path, (size_t)1 << 30, &length, error);
@@ -88,17 +88,19 @@ static bool read_lines(Metrics *metrics, long long update, Error *error)
     for (char *line = text, *end; good && line < text + length; line = end + 1) {
         end = memchr(line, '\n', (size_t)(text + length - line));
         if (!end) end = text + length;
-        good = read_line(metrics, line, (size_t)(end - line), update, error);
+        good = read_line(metrics, line, (size_t)(end - line), last, error);
     }
     free(text);
     return good;
 }
 
-bool metrics_open(Metrics *metrics, const char *path, long long update, Error *error)
+bool metrics_open(Metrics *metrics, const char *path, long long update, long long validated,
+                  Error *error)
 {
+    const long long last[] = {[METRICS_TRAIN] = update, [METRICS_VALID] = validated};
     *metrics = (Metrics){.path = strdup(path)};
     if (!metrics->path) return error_memory(error, "to open '%s'", path);
-    if (update == 0 || read_lines(metrics, update, error)) {
+    if (update == 0 || read_lines(metrics, last, error)) {
         TextStream stream;
         FILE *out = textstream_open(&stream);
         for (size_t i = 0; out && i < metrics->count; i++) put(out, &metrics->line[i]);

@@ -37,9 +37,12 @@ typedef struct Metrics {
     size_t count, size;
 } Metrics;
 
-/* Opens path for adding lines. Drops the lines of updates after `update`: they are of a run
- * that was killed after its last checkpoint, and will be written again. */
-bool metrics_open(Metrics *metrics, const char *path, long long update, Error *error);
+/* Opens path for adding lines. Drops the lines of updates after `update`, and of validations after
+ * update `validated`: they are of a run that was killed after its last checkpoint, and will be
+ * written again. */
+bool metrics_open(Metrics *metrics, const char *path, long long update, long long validated,
+                  Error *error);
+
 bool metrics_add(Metrics *metrics, const MetricsLine *line, Error *error);
 
 /* number (=) "update", "loss" or another key of all lines of one kind; returns their number.

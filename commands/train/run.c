@@ -17,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 enum { MOST_HELD_OUT = 500, LONGEST_NAME = 64 };  // of a file in the folder
 
@@ -147,22 +148,40 @@ static bool same_everywhere(const Run *run, Error *error)
 
 /* ---- from the corpus to the trainer ---- */
 
-/* Locks the folder on rank 0, if it exists. The system removes the lock when the process ends; its
- * children, which may outlive it for a moment, have no part in a lock of fcntl. */
+/* Locks the folder on rank 0, if it exists, unless a new run would replace what is there: a best
+ * model, or files of others, who have no .lock. The system removes the lock when the process ends;
+ * its children, which may outlive it for a moment, have no part in a lock of fcntl. */
 static bool lock_folder(Run *run, Error *error)
 {
-    char path[PATH_MAX];
-    if (run->lock || run->settings->run.dry_run || distributed_rank() > 0) return true;
-    run->lock = fopen(run_path(path, run, ".lock"), "ae");
+    static const char *const files[] = {
+        "best.safetensors", "model.safetensors", "config.json", "metrics.jsonl", "loss.png",
+        "attention.png",    "weights.tsv",       "weights.png", "watch.jsonl",   "watch.png"};
+    char path[PATH_MAX], lock[PATH_MAX];
+    struct stat found;
+    if (run->lock || distributed_rank() > 0) return true;
+    run_path(lock, run, ".lock");
+    for (size_t i = 0; i < sizeof files / sizeof *files && lstat(run->last, &found); i++)
+        if (!lstat(run_path(path, run, files[i]), &found) && (!i || lstat(lock, &found)))
+            return error_set(error,
+                             "'%s' is there and last.safetensors is not: a new training needs "
+                             "another --output, and can begin with a model by --init",
+                             path);
+    if (run->settings->run.dry_run) return true;
+    run->lock = fopen(lock, "ae");
     if (!run->lock)
         return errno == ENOENT ||
-               error_set(error, "cannot write '%s': %s", path, strerror(errno));
+               error_set(error, "cannot write '%s': %s", lock, strerror(errno));
     struct flock all = {.l_type = F_WRLCK};
-    return !fcntl(fileno(run->lock), F_SETLK, &all) || (errno != EACCES && errno != EAGAIN) ||
-           error_set(error,
-                     "another training runs in '%s': wait until it has ended, or give "
-                     "another --output",
-                     run->settings->run.output);
+    if (!fcntl(fileno(run->lock), F_SETLK, &all)) return true;
+    if (errno == EACCES || errno == EAGAIN)
+        return error_set(error,
+                         "another training runs in '%s': wait until it has ended, or give "
+                         "another --output",
+                         run->settings->run.output);
+    error_set(error, "cannot lock '%s': %s; a second training there would not be noticed", lock,
+              strerror(errno));
+    console_error("warning: ", error, "");
+    return true;
 }
 
 bool run_read(Run *run, Settings *settings, Error *error)
@@ -413,7 +432,7 @@ bool run_begin(Run *run, Error *error)
          !file_replace_text(run_path(path, run, "config.json"),
                             options_to_json(run->settings->groups, SETTINGS_GROUPS), error)) ||
         !metrics_open(&run->metrics, run_path(path, run, "metrics.jsonl"), run->progress.update,
-                      error))
+                      run->progress.validated, error))
         return false;
     run->progress.seconds = metrics_seconds(&run->metrics);
     return true;

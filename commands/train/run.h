@@ -7,7 +7,8 @@
  *   loss.png, attention.png                 pictures.h
  *   weights.tsv, weights.png                weights.h
  *   watch.jsonl, watch.png                  watch.h
- *   .lock                 locked while a run writes into the folder; empty
+ *   .lock                 locked while a run writes into the folder; empty. It is made first, and
+ *                         so it tells the folder of a run from others
  *
  * With several ranks (training/distributed.h) every rank reads the corpus. Only rank 0 uses the
  * folder; it sends what it reads there (tokenizer, weights, moments, progress) to the others.
@@ -52,7 +53,8 @@ typedef struct Run {
 } Run;
 
 /* Locks the folder, if there is one; reads the corpus; learns the tokenizer, or takes that of the
- * run in the folder. Fails if a rank has other settings or another corpus than rank 0. */
+ * run in the folder. Fails if the folder has files that a run would replace but did not write, or
+ * best.safetensors alone, or if a rank has other settings or another corpus than rank 0. */
 bool run_read(Run *run, Settings *settings, Error *error);
 
 /* Creates model and trainer: initialised, or loaded from last.safetensors. */

@@ -33,6 +33,46 @@ check "the other says so in a sentence" sh -c 'test "$(cat both?.err | wc -l)" =
 train --max-updates 40 --output alone 2>err
 check "the one is undisturbed" cmp alone/last.safetensors both/last.safetensors
 
+# ---- what is not of this run ----
+for file in config.json model.safetensors metrics.jsonl loss.png weights.tsv watch.jsonl; do
+    mkdir theirs
+    echo precious >theirs/$file
+    wrong "$file of others" 1 "^train: 'theirs/$file' is there and last.safetensors is not: .* another --output" \
+        train --max-updates 5 --output theirs
+    check "$file is all there is" test "$(ls -A theirs) $(cat theirs/*)" = "$file precious"
+    rm -r theirs
+done
+cp -r alone bare
+rm bare/last.safetensors
+wrong "the best model alone" 1 "^train: 'bare/best.* is there and last.safetensors is not: .* another --output, .* --init$" \
+    train --max-updates 5 --output bare
+check "stays" cmp alone/best.safetensors bare/best.safetensors
+
+# ---- killed at each step (of which the first has made .lock), or without locks ----
+if cc -shared -fPIC -D_GNU_SOURCE -o faults.so "$here/tests/fixtures/faults.c" -ldl && ! nm "$BIN/train" | grep -q -e __asan -e __tsan; then
+    # fault NAME K DIR: trains; the K-th call fails, a rename by killing the program
+    fault() {
+        head -c 16 /dev/zero >count
+        env FAULT=$1 FAULT_AT=$2 FAULT_COUNT=count FAULT_FORKS=1 LD_PRELOAD=./faults.so "$BIN/train" $corpus \
+            $tiny --quiet --valid-every 10 --max-updates 20 --output $3 2>err
+    }
+    fault kill 0 whole
+    steps=$(od -An -td8 -N8 count | tr -d ' ') wrong=
+    for step in $(seq 1 "$steps"); do
+        fault kill $step killed
+        [ $? = 137 ] && fault kill 0 killed && cmp whole/last.safetensors killed/last.safetensors &&
+            cmp whole/best.safetensors killed/best.safetensors && cmp whole/weights.tsv killed/weights.tsv &&
+            [ "$(grep -c '"valid"' killed/metrics.jsonl)" = 2 ] || wrong="$wrong $step"
+        rm -rf killed
+    done
+    check "killed at each of $steps steps, it goes on to the same bytes:$wrong" test -z "$wrong" -a "$steps" -gt 5
+    fault lock 1 nolock
+    check "a folder that cannot be locked is said" sh -c 'test $0 = 0 &&
+        grep -q "^train: warning: cannot lock .nolock/.lock.: No locks available; a second training " err' $?
+else
+    echo "skipped being killed: needs cc, and a build without sanitizers"
+fi
+
 # ---- a history that cannot be read ----
 watched="--watch one"
 train $watched --max-updates 20 --output run 2>err

@@ -13,8 +13,8 @@ static void read_metrics(const uint8_t *data, size_t size)
     Metrics metrics, again;
     char path[TEMPORARY_SIZE + 32];
     fuzz_file(path, "metrics.jsonl", data, size);
-    if (!accepted(metrics_open(&metrics, path, UPDATE, &error))) return;
-    assert(metrics_open(&again, path, UPDATE, &error) && again.count == metrics.count);
+    if (!accepted(metrics_open(&metrics, path, UPDATE, UPDATE, &error))) return;
+    assert(metrics_open(&again, path, UPDATE, UPDATE, &error) && again.count == metrics.count);
     assert(!(metrics_seconds(&again) < 0));
     for (size_t i = 0; i < again.count; i++)
         assert(again.line[i].update > 0 && again.line[i].update <= UPDATE);
