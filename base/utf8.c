@@ -53,7 +53,7 @@ bool utf8_is_shown(unsigned code)
 {
     bool control = code < 0x20 || (code >= 0x7F && code < 0xA0);
     return !control && !(code >= 0x2028 && code <= 0x202E) &&
-           !(code >= 0x2066 && code <= 0x2069);
+           !(code >= 0x2066 && code <= 0x2069) && code != 0xFFFE && code != 0xFFFF;
 }
 
 /* Writes what is shown of the first character to *end and moves *end on; returns the
@@ -121,6 +121,9 @@ void utf8_print(FILE *out, const char *format, ...)
 
 void utf8_put(FILE *out, const char *text)
 {
-    if (isatty(fileno(out))) utf8_print(out, "%s", text);
-    else fputs(text, out);
+    bool shown = isatty(fileno(out));
+    if (shown) utf8_print(out, "%s", text);
+    for (; !shown && *text; text++)
+        if (strchr("\t\n\v\f\r", *text)) fputs(replacement, out);
+        else fputc(*text, out);
 }

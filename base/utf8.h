@@ -18,8 +18,9 @@ int utf8_decode(const char *text, size_t length, unsigned *code);
 /* The same for a text that ends in a zero, which is not its first byte. */
 int utf8_next(const char *text, unsigned *code);
 
-/* False for control characters (C0, C1, DEL), for those that separate lines, and for those that
- * override, embed or isolate a direction of writing. */
+/* False for control characters (C0, C1, DEL), for those that separate lines, for those that
+ * override, embed or isolate a direction of writing, and for U+FFFE and U+FFFF, which XML does not
+ * allow. */
 bool utf8_is_shown(unsigned code);
 
 bool utf8_is_ascii(const char *text);
@@ -36,5 +37,6 @@ bool utf8_fit(char *to, size_t size, const char *text);
 void utf8_print(FILE *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void utf8_vprint(FILE *out, const char *format, va_list arguments);
 
-/* Prints data: the text as it is, but what is shown of it if `out` is a terminal. */
+/* Prints data, a cell of a table or a line: what is shown of it if `out` is a terminal, else the text
+ * as it is, but with U+FFFD in place of what ends a cell or a line: TAB, LF, VT, FF, CR. */
 void utf8_put(FILE *out, const char *text);

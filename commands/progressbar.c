@@ -76,10 +76,11 @@ void progressbar_share(ProgressBar *bar, double share, double left, bool at_most
 
 void progressbar_end(ProgressBar *bar)
 {
-    bool cut = bar->terminal && columns_width(bar->line) >= bar->columns;
-    fprintf(bar->out, "%s%s%s", bar->terminal ? "\r\033[K" : "", cut ? "" : bar->line,
-            bar->terminal ? "" : "\n");
-    if (cut) columns_put(bar->out, bar->line, bar->columns - 1, false);
+    int width = columns_width(bar->line);
+    bool cut = bar->terminal && width >= bar->columns;
+    if (bar->terminal) fputs("\r\033[K", bar->out);
+    columns_put(bar->out, bar->line, cut ? bar->columns - 1 : width, false);
+    if (!bar->terminal) fputc('\n', bar->out);
     fflush(bar->out);
 }
 

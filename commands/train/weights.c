@@ -7,6 +7,7 @@
 
 #include "base/file.h"
 #include "base/textstream.h"
+#include "base/utf8.h"
 #include "explain/projections.h"
 #include "plots/heatmap.h"
 #include "plots/png.h"
@@ -56,7 +57,8 @@ static char *to_text(const Run *run)
     if (!out) return NULL;
     fprintf(out, "decoder layer %d", run->model.config.decoder_layers);
     for (int i = 0; i < history->words.count; i++)
-        fprintf(out, "\t%s %s", label_of(run, SOURCE, i), label_of(run, TARGET, i));
+        for (int side = SOURCE; side < SIDES; side++)
+            fputc(side == SOURCE ? '\t' : ' ', out), utf8_put(out, label_of(run, side, i));
     for (const WeightsFrame *f = history->frame; f < history->frame + history->count; f++) {
         fprintf(out, "\n%lld", f->update);
         for (int k = 0; k < NUMBERS; k++) fprintf(out, "\t%.3f", f->at.number[k]);

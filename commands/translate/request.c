@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/utf8.h"
 #include "commands/command.h"
 #include "data/text.h"
 #include "scores/tokenization.h"
@@ -240,9 +241,9 @@ bool request_load_models(Models *models, const Request *r, Error *error)
                 command_prefix(),
                 access(r->model.item[m], F_OK) == 0 ? "" : " (by default in checkpoints/toy)");
     if (r->shipped && !r->quiet)
-        fprintf(stderr,
-                "%s: using the toy model %s; %strain makes your own in checkpoints/toy\n",
-                command_name(), r->model.item[0], command_prefix());
+        utf8_print(stderr,
+                   "%s: using the toy model %s; %strain makes your own in checkpoints/toy\n",
+                   command_name(), r->model.item[0], command_prefix());
     return models_load(models, &r->model, r->int8 || r->save_int8, &r->intervention, error);
 }
 

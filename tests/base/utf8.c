@@ -61,10 +61,10 @@ TEST(test_print)
     size_t size;
     FILE *out = open_memstream(&text, &size);
     utf8_print(out, "%s: %s\n", "a\nb", "\033[0m");
-    utf8_put(out, "\u202Edata\033\n");  // no terminal
+    utf8_put(out, "\u202Eda\tta\033\r\n");  // no terminal: a line that is a cell
     fclose(out);
     assert_string_equal(text, "a\uFFFD"
-                              "b: \uFFFD[0m\n\u202Edata\033\n");
+                              "b: \uFFFD[0m\n\u202Eda\uFFFDta\033\uFFFD\uFFFD");
     free(text);
 }
 

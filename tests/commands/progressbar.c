@@ -66,6 +66,12 @@ TEST(a_line_fits_into_the_terminal)
     assert_string_equal(drawn(&bar, &t, 20, now += 1), " 45% at most 3m40s…");
     assert_string_equal(drawn(&bar, &t, 80, bar.shown + 0.1), "");
     assert_string_not_equal(drawn(&bar, &t, 80, bar.shown + 0.3), "");
+    char text[64] = "";
+    assert_true(progressbar_begin(&bar, now + 9));
+    progressbar_add(&bar, "reading %s", "\033[2J");  // the name of a file
+    progressbar_end(&bar);
+    assert_true(read(t.master, text, sizeof text - 1) > 0);
+    assert_string_equal(text, "\r\033[Kreading \uFFFD[2J");
     fclose(t.out);
     close(t.master);
 }
