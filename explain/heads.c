@@ -1,19 +1,24 @@
 /* heads.c -- what each attention head does, over many sentence pairs; see heads.h. */
 #include "explain/heads.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/best.h"
 #include "base/columns.h"
+#include "base/hash.h"
 #include "base/json.h"
 
-/* A word of a row and one of a column. */
+enum { HASH = 17 };
+
+/* A word of a row and one of a column. Its key is the kind's number, a hash of the words, which may
+ * be long, and the beginning of "de → the". */
 typedef struct HeadPair {
     AttentionKind kind;
-    char key[120];  // the kind's number, then "de → the"
-    char *example;  // the first sentence pair with both
+    char key[HASH + 120];
+    const char *example;  // the first sentence pair with both
     long long count;
     double weight[];  // of each head of the kind, summed
 } HeadPair;
@@ -30,7 +35,7 @@ bool heads_create(Heads *heads, const ModelConfig *config, Error *error)
     Head *head = calloc((size_t)((layers[0] + 2 * L) * H + HEAD_KINDS), sizeof *head);
     heads->kind[0] = head;
     heads->pair = calloc(HEAD_PAIRS, sizeof(HeadPair *));
-    if (!head || !heads->pair || !hcreate_r(HEAD_PAIRS, &heads->table))
+    if (!head || !heads->pair || !hcreate_r(2 * HEAD_PAIRS, &heads->table))
         return error_memory(error, "to report on heads");
     for (int kind = 0; kind < HEAD_KINDS; heads->kind[++kind] = head)
         for (int k = 0; k <= layers[kind] * H; k++)
@@ -42,7 +47,8 @@ bool heads_create(Heads *heads, const ModelConfig *config, Error *error)
 
 void heads_free(Heads *heads)
 {
-    for (int i = 0; i < heads->pairs; i++) free(heads->pair[i]->example), free(heads->pair[i]);
+    for (int i = 0; i < heads->pairs; i++) free(heads->pair[i]);
+    strings_free(&heads->examples);
     free(heads->pair);
     free(heads->kind[0]);
     hdestroy_r(&heads->table);
@@ -99,11 +105,13 @@ static HeadPair *find_pair(Heads *heads, AttentionKind kind, const char *from, c
     char key[sizeof(HeadPair){0}.key];
     ENTRY *found;
     HeadPair *pair;
-    snprintf(key, sizeof key, "%d%s → %s", (int)kind, from, to);
+    uint64_t hash = hash_bytes(HASH_START, from, strlen(from) + 1);
+    snprintf(key, sizeof key, "%d%016" PRIx64 "%s → %s", (int)kind,
+             hash_bytes(hash, to, strlen(to)), from, to);
     if (hsearch_r((ENTRY){key, NULL}, FIND, &found, &heads->table)) return found->data;
     if (!example || !(pair = calloc(1, sizeof *pair + count * sizeof *pair->weight)))
         return NULL;
-    if (!(pair->example = strdup(example))) return free(pair), NULL;
+    pair->example = example;
     pair->kind = kind;
     strcpy(pair->key, key);
     hsearch_r((ENTRY){pair->key, pair}, ENTER, &found, &heads->table);
@@ -167,12 +175,15 @@ bool heads_add(Heads *heads, const Snapshot *snapshot, const Vocabulary *vocabul
     char *source = good ? labels_sentence(snapshot, vocabulary, SOURCE, error) : NULL;
     char *target = source ? labels_sentence(snapshot, vocabulary, TARGET, error) : NULL;
     char *both = NULL;
+    StringList *kept = &heads->examples;
+    int pairs = heads->pairs;
     if (target && asprintf(&both, "%s → %s", source, target) < 0)
         both = NULL, error_memory(error, "for pairs of words");
-    good = both != NULL;
+    good = both && strings_add(kept, both, error);
     for (AttentionKind k = ATTENTION_ENCODER; good && k <= ATTENTION_CROSS; k++)
         good = add_kind(heads, snapshot, k, &labels[labels_rows(k)], &labels[labels_columns(k)],
-                        both, error);
+                        kept->item[kept->count - 1], error);
+    if (good && heads->pairs == pairs) free(kept->item[--kept->count]);  // of no pair
     heads->sentences += good;
     for (int side = 0; side < TOKEN_SIDES; side++) labels_free(&labels[side]);
     free(source), free(target), free(both);
@@ -190,7 +201,7 @@ static double pair_mean(const Heads *heads, const HeadPair *pair, const Head *he
 
 static int by_key(const void *a, const void *b)
 {
-    return strcmp((*(HeadPair *const *)a)->key, (*(HeadPair *const *)b)->key);
+    return strcmp((*(HeadPair *const *)a)->key + HASH, (*(HeadPair *const *)b)->key + HASH);
 }
 
 /* best [TYPICAL] (=) the pairs of the largest mean weight in a head; returns their number. */
@@ -217,7 +228,7 @@ static void print_typical(FILE *out, const Heads *heads, const Head *head, int l
     int count = find_typical(best, heads, head, least);
     print_name(out, head);
     for (int i = 0; i < count; i++) {
-        columns_put(out, heads->pair[best[i].id]->key + 1, WORDS_WIDTH, false);
+        columns_put(out, heads->pair[best[i].id]->key + HASH, WORDS_WIDTH, false);
         fprintf(out, " %.2f%s", best[i].value, i + 1 < count ? "  " : "\n");
     }
     if (count) columns_wrap(out, heads->pair[best[0].id]->example, INDENT, INDENT, LINE_WIDTH);
@@ -259,7 +270,7 @@ static void print_json(FILE *out, const Heads *heads, const Head *head, int leas
     for (int i = 0, count = find_typical(best, heads, head, least); i < count; i++) {
         const HeadPair *pair = heads->pair[best[i].id];
         json_open(&json, NULL);
-        json_put_text(&json, "words", pair->key + 1);
+        json_put_text(&json, "words", pair->key + HASH);
         json_put_real(&json, "weight", best[i].value);
         json_put_integer(&json, "count", pair->count);
         json_put_text(&json, "example", pair->example);
