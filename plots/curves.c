@@ -11,7 +11,7 @@
 
 enum { WIDTH = 960, MARGIN = 36, PANEL_HEIGHT = 300, SECOND_HEIGHT = 190, PANEL_GAP = 34 };
 enum { TITLE_HEIGHT = 32, SUBTITLE_HEIGHT = 24, PANEL_HEAD = 30, X_TICKS = 24, X_LABEL = 22 };
-enum { TICK_GAP = 8, LEGEND_LINE = 18, LEGEND_GAP = 18, MAX_DOTS = 60 };
+enum { TICK_GAP = 8, LEGEND_LINE = 18, LEGEND_GAP = 18, MAX_DOTS = 60, PIECE = 1000 };
 enum { SMALL_Y_TICKS = 3, SMALL_X_TICKS = 8 };  // of chart_draw
 
 static bool is_drawn(const Series *series, int i, bool log)
@@ -154,7 +154,7 @@ static double place_y(const Chart *chart, double y)
 }
 
 /* Draws the points up to chart->until, with a dot at the last of them if that is finite. A point
- * that is not drawn is a gap. */
+ * that is not drawn is a gap. A long line is drawn in pieces: the time for one is quadratic. */
 static void draw_series(Canvas *canvas, const Chart *chart, const Series *series, bool log)
 {
     int count = series->count;
@@ -163,8 +163,10 @@ static void draw_series(Canvas *canvas, const Chart *chart, const Series *series
     bool dots = series->points && series->count <= MAX_DOTS;
     for (int i = 0, points = 0; i <= count; i++) {
         if (i < count && is_drawn(series, i, log)) {
-            canvas_line_to(canvas, place_x(chart, series->x[i]), place_y(chart, series->y[i]));
-            points++;
+            double x = place_x(chart, series->x[i]), y = place_y(chart, series->y[i]);
+            canvas_line_to(canvas, x, y);
+            if (++points % PIECE == 0)
+                canvas_stroke(canvas, 2, color), canvas_line_to(canvas, x, y);
             continue;
         }
         canvas_stroke(canvas, 2, color);
