@@ -55,7 +55,9 @@ typedef struct Section {
 /* The sections of one snapshot, and what they share. */
 typedef struct Drawing {
     const PictureInput *input;
-    bool unknown;  // some token is <unk>
+    const char *path;  // NULL: text
+    double cells;      // of all maps so far
+    bool unknown;      // some token is <unk>
     Labels labels[TOKEN_SIDES];
     int heads;  // of a layer
     Section section[KINDS];
@@ -152,7 +154,7 @@ static int default_layer(const PictureInput *in, AttentionKind kind)
     return layers > 3 ? layers - 2 : layers - 1;
 }
 
-/* Decides which maps are drawn. */
+/* Decides which maps are drawn. A text has no small ones. */
 static void section_plan(Section *s, const Drawing *d, const PictureBest *best)
 {
     const Choice *choice = d->input->choice;
@@ -161,7 +163,7 @@ static void section_plan(Section *s, const Drawing *d, const PictureBest *best)
     if (choice->layer >= 0) s->layer = s->first = choice->layer, s->layers = 1;
     else if (choice->head == CHOICE_BEST) s->layer = best->layer;
     if (choice->head >= 0) s->heads = 1;
-    if (s->layers * s->heads == 1) s->layers = s->heads = 0;
+    if (s->layers * s->heads == 1 || !d->path) s->layers = s->heads = 0;
 }
 
 /* ---- titles and notes ---- */
@@ -242,13 +244,26 @@ static bool section_map(Section *s, const Drawing *d, const PictureBest *best, i
     return true;
 }
 
+/* Whether the cells are not too many, with those of `maps` further maps. */
+static bool cells_fit(Drawing *d, AttentionKind kind, int maps)
+{
+    bool pixels = !d->path || picture_format(d->path, d->error) == CANVAS_PNG;
+    d->cells += (double)maps * d->labels[labels_rows(kind)].count *
+                d->labels[labels_columns(kind)].count;
+    return d->cells <= (pixels ? CANVAS_MAX_PIXELS : PICTURE_CELLS) ||
+           error_set(d->error, "the attention maps have %.0f cells, too many for %s", d->cells,
+                     pixels ? "a picture: choose fewer layers or heads, or a shorter sentence"
+                            : "an .svg or .pdf file: give `attention` the name of a .png file");
+}
+
 /* page (=) what is drawn of a section. It points into the section and the drawing. */
-static bool section_make(HeatMapSection *page, Section *s, const Drawing *d)
+static bool section_make(HeatMapSection *page, Section *s, Drawing *d)
 {
     PictureBest best = {0};
     if (!find_best(&best, d, s->kind)) return false;
     section_plan(s, d, &best);
     int count = 1 + s->layers * s->heads;
+    if (!cells_fit(d, s->kind, count)) return false;
     s->map = calloc((size_t)count, sizeof *s->map);
     s->heat = calloc((size_t)count, sizeof *s->heat);
     s->text = calloc((size_t)count, sizeof *s->text);
@@ -331,7 +346,7 @@ static bool print(FILE *out, const HeatMapSection *pages, int count)
 
 bool picture_save(const char *path, FILE *out, const PictureInput *input, Error *error)
 {
-    Drawing d = {.input = input, .error = error};
+    Drawing d = {.input = input, .path = path, .error = error};
     HeatMapSection pages[KINDS];
     bool good =
         drawing_make(&d, pages) && (path ? save(path, &d, pages) : print(out, pages, d.count));

@@ -32,7 +32,9 @@ bool picture_page(const char *path, AttentionPage page, const PngText *texts, in
                   Error *error);
 
 /* Draws a picture in the format of the path; if that is NULL, prints the large maps to out as
- * text (plots/blocks.h). */
+ * text (plots/blocks.h). An SVG or PDF takes about 1 KB of memory for each cell while it is drawn:
+ * more than PICTURE_CELLS are an error. */
+enum { PICTURE_CELLS = 500000 };
 bool picture_save(const char *path, FILE *out, const PictureInput *input, Error *error);
 
 /* The head whose encoder-decoder attention is most similar to a word alignment
