@@ -66,7 +66,10 @@ char *progress_to_json(const Progress *progress)
     for (int f = 0; f < FIELD_COUNT; f++) {
         const void *field = (const char *)progress + FIELDS[f].offset;
         switch (FIELDS[f].kind) {
-        case COUNT: json_put_integer(&json, FIELDS[f].key, *(const long long *)field); break;
+        case COUNT:
+            json_put_integer(&json, FIELDS[f].key,
+                             (int64_t)fmin(*(const long long *)field, MOST));
+            break;
         case NUMBER: json_put_real(&json, FIELDS[f].key, *(const double *)field); break;
         case NAME: json_put_text(&json, FIELDS[f].key, field); break;
         }

@@ -3,8 +3,10 @@
  * first:
  *
  *     the vocabulary    3: its type; 4 byte fallback; 8 the space comes after a word;
- *                       16 spaces stay as they are, 32 none is put before a text
- *     the network       1: two layers instead of one; 6: heads; 8 the translation is given
+ *                       16 spaces stay as they are, 32 none is put before a text;
+ *                       64: a PDF instead of an SVG, 128 one more layer of the encoder
+ *     the network       1: two layers instead of one; 6: heads; 8 the translation is given;
+ *                       240: its variant (tests/fixtures/variants.h)
  *     what is shown     1 JSON, 2 attention, 4 an explanation, 8 links, 16 a report on heads,
  *                       32 n-best; 192: a PNG, an SVG, a page, or an exported folder
  *
@@ -73,11 +75,13 @@ static Message model_of(char *pieces, unsigned flags)
 }
 
 /* A network with random weights, large enough that its attention is sharp. */
-static bool make_network(Bundle *bundle, unsigned flags)
+static bool make_network(Bundle *bundle, unsigned flags, const Variant *variant, int more)
 {
     int layers = 1 + (flags & 1), heads = 1 + (flags >> 1 & 3);
     int V = tokenizer_vocab_size(bundle->vocabulary.tokenizer[TARGET]);
-    const ModelConfig config = {NETWORK(V, 8 * heads, heads, 16, layers, layers, 12)};
+    const ModelConfig plain = {NETWORK(V, 8 * heads, heads, 16, layers + more, layers, 12)};
+    ModelConfig config = variant_config(plain, variant);
+    config.source_vocab = variant->more_source ? V : 0;
     Transformer *model = &bundle->model;
     assert(transformer_create(model, &config, &error));
     Rng rng = rng_stream(1, RNG_TEST, 0);
@@ -91,9 +95,9 @@ static bool make_network(Bundle *bundle, unsigned flags)
 
 /* Draws what the last two bits of `what` say. */
 static void draw(const Bundle *bundle, const IdLines *source, const Hypothesis *best,
-                 unsigned what)
+                 unsigned what, bool pdf)
 {
-    static const char *const name[] = {"out.png", "out.svg", "out.html"};
+    const char *const name[] = {"out.png", pdf ? "out.pdf" : "out.svg", "out.html"};
     char path[TEMPORARY_SIZE + 32];
     const Snapshot *snapshot = snapshot_open(&bundle->model, source->ids.id, source->start[1],
                                              best->id, best->length, &error);
@@ -109,7 +113,8 @@ static void draw(const Bundle *bundle, const IdLines *source, const Hypothesis *
     snapshot_close((Snapshot *)(uintptr_t)snapshot);
 }
 
-static void show(Bundle *bundle, IdLines *source, IdLines *given, unsigned flags, unsigned what)
+static void show(Bundle *bundle, IdLines *source, IdLines *given, unsigned flags, unsigned what,
+                 bool pdf)
 {
     static char *model[] = {FUZZ_MODEL}, *text[] = {"a", "b"};
     Request request = {.model = {model, 1},
@@ -139,7 +144,7 @@ static void show(Bundle *bundle, IdLines *source, IdLines *given, unsigned flags
     if (view.given || out.sentences) {
         accepted(view_answer(&view, &best, source, 0, found, 1, &error));
         if (found->count && what >> 6 < 3 && source->ids.count > 1)
-            draw(bundle, source, found->hypothesis, what);
+            draw(bundle, source, found->hypothesis, what, pdf);
     }
     accepted(view_close(&view, &error));
     translations_free(&out);
@@ -182,19 +187,21 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     data += 3, size -= 3;
     for (int i = 0; i < 3; i++) part[i] = fuzz_part(&length[i], &data, &size);
     Message model = model_of(part[0], vocabulary);
+    Variant variant = variants[(flags >> 4) % VARIANTS];
+    bool two = variant.more_source;  // vocabularies, which are equal
     Bundle bundle = {0};
     IdLines source = {.find_words = true, .find_unknown = true}, given = source;
-    const void *bytes[SIDES] = {NULL, model.bytes};
-    const size_t sizes[SIDES] = {0, model.count};
+    const void *bytes[SIDES] = {two ? model.bytes : NULL, model.bytes};
+    const size_t sizes[SIDES] = {two ? model.count : 0, model.count};
     if (accepted(vocabulary_copy(&bundle.vocabulary, bytes, sizes, &error) &&
                  vocabulary_load(&bundle.vocabulary, &error))) {
-        assert(make_network(&bundle, flags));
+        assert(make_network(&bundle, flags, &variant, vocabulary >> 7));
         if (what >> 6 == 3) export(&bundle);
         assert(transformer_prepare(&bundle.model, false, &error));
         if (accepted(
                 bundle_encode(&bundle, SOURCE, &source, part[1], length[1], NULL, &error) &&
                 bundle_encode(&bundle, TARGET, &given, part[2], length[2], NULL, &error)))
-            show(&bundle, &source, &given, flags, what);
+            show(&bundle, &source, &given, flags, what, vocabulary & 64);
         const char *first =
             tokenizer_label(bundle.vocabulary.tokenizer[TARGET], ID_UNKNOWN + 1);
         accepted(neighbours_print(&bundle, first, NULL, &error));
