@@ -193,6 +193,9 @@ static bool record(Run *run, const Validation *v, Error *error)
                         .bleu = quality->bleu,
                         .chrf = quality->chrf,
                         .seconds = p->seconds};
+    bool there = true;  // the best model so far
+    if (run_hold(run, error) && file_exists(&there, run->best, error) && !there)
+        p->best = progress_start().best;
     bool best = progress_better(p, quality, (Criterion)run->settings->training.best);
     p->validated = p->update;
     p->stale = best ? 0 : p->stale + 1;
@@ -224,7 +227,9 @@ static bool save_last(Run *run, Error *error)
 {
     if (!optimizer_send(&run->trainer->optimizer, distributed_gather, error)) return false;
     const Progress *now = &run->progress, *saved = &run->saved;
-    if (now->update == saved->update && now->validated == saved->validated) return true;
+    if (run_hold(run, error) && now->update == saved->update &&
+        now->validated == saved->validated)
+        return true;
     if (tried(LAST, run_save(run, run->last, true, error), error)) run->saved = *now;
     return true;
 }

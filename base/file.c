@@ -25,27 +25,27 @@ static bool fail(AtomicFile *file, const char *doing, Error *error)
     return false;
 }
 
-/* Whether the path still names the open file: another process may have renamed it between our
- * open and our lock. A file that has a second name keeps its bytes and loses this one. */
-static bool same_file(int fd, const char *path)
+bool file_is(int fd, const char *path)
 {
     struct stat open_one, named;
-    if (fstat(fd, &open_one) || stat(path, &named) || open_one.st_ino != named.st_ino ||
-        open_one.st_dev != named.st_dev)
-        return false;
-    if (open_one.st_nlink > 1) unlink(path);
-    return open_one.st_nlink == 1;
+    return !fstat(fd, &open_one) && !stat(path, &named) && open_one.st_ino == named.st_ino &&
+           open_one.st_dev == named.st_dev;
 }
 
 static bool open_locked(AtomicFile *file, Error *error)
 {
     const int flags = O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
+    struct stat found;
     bool busy = false;
     for (int tries = 0; tries < TRIES && !busy; tries++) {
         file->fd = open(file->temporary, flags, 0666);
         if (file->fd < 0) return fail(file, "write", error);
         busy = flock(file->fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK;
-        if (!busy && same_file(file->fd, file->temporary)) return true;
+        // another process may have renamed the file between our open and our lock
+        if (!busy && file_is(file->fd, file->temporary) && !fstat(file->fd, &found)) {
+            if (found.st_nlink == 1) return true;
+            unlink(file->temporary);  // a file with a second name keeps its bytes
+        }
         close(file->fd);
     }
     error_set(error, "cannot write '%s': another process is writing it", file->path);
@@ -123,7 +123,9 @@ bool file_commit(AtomicFile *file, Error *error)
 {
     if (file->temporary) {
         if (fsync(file->fd)) return fail(file, "write", error);
-        if (rename(file->temporary, file->path)) return fail(file, "replace", error);
+        errno = ENOENT;  // the folder was moved
+        if (!file_is(file->fd, file->temporary) || rename(file->temporary, file->path))
+            return fail(file, "replace", error);
         free(file->temporary);
         file->temporary = NULL;
         if (!sync_folder_of(file->path)) return fail(file, "sync the folder of", error);
@@ -137,7 +139,7 @@ bool file_commit(AtomicFile *file, Error *error)
 
 void file_abandon(AtomicFile *file)
 {
-    if (file->temporary) unlink(file->temporary);
+    if (file->temporary && file_is(file->fd, file->temporary)) unlink(file->temporary);
     if (file->fd >= 0) close(file->fd);
     free(file->temporary);
     free(file->path);

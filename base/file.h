@@ -9,8 +9,10 @@
  *
  * so neither kill -9 nor a power cut leaves half a file. The temporary name is always the same,
  * so the next process overwrites what a killed one left. A lock on it (flock) keeps two
- * processes from writing the same file. A symbolic link is followed. A pipe or /dev/stdout
- * cannot be replaced and is written directly; so is standard output, "-". */
+ * processes from writing the same file, if the file system has locks. If the folder is moved
+ * before the rename, that fails: nothing is written into another folder that has its name. A
+ * symbolic link is followed. A pipe or /dev/stdout cannot be replaced and is written directly; so
+ * is standard output, "-". */
 #pragma once
 
 #include "base/error.h"
@@ -31,6 +33,9 @@ bool file_commit(AtomicFile *file, Error *error);
 
 /* Removes the temporary file; the old file stays. Allowed after an error, too. */
 void file_abandon(AtomicFile *file);
+
+/* Whether the path names the open file: it may have been moved, removed or replaced. */
+bool file_is(int fd, const char *path);
 
 /* Begins, writes and commits. */
 bool file_replace(const char *path, const void *bytes, size_t length, Error *error);

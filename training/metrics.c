@@ -94,21 +94,27 @@ static bool read_lines(Metrics *metrics, const long long *last, Error *error)
     return good;
 }
 
+bool metrics_write(Metrics *metrics, Error *error)
+{
+    TextStream stream;
+    FILE *out = textstream_open(&stream);
+    for (size_t i = 0; out && i < metrics->count; i++) put(out, &metrics->line[i]);
+    if (!file_replace_text(metrics->path, textstream_close(&stream), error)) return false;
+    if (!(out = fopen(metrics->path, "a")))
+        return error_set(error, "cannot write '%s': %s", metrics->path, strerror(errno));
+    if (metrics->file) fclose(metrics->file);
+    metrics->file = out;
+    return true;
+}
+
 bool metrics_open(Metrics *metrics, const char *path, long long update, long long validated,
                   Error *error)
 {
     const long long last[] = {[METRICS_TRAIN] = update, [METRICS_VALID] = validated};
     *metrics = (Metrics){.path = strdup(path)};
     if (!metrics->path) return error_memory(error, "to open '%s'", path);
-    if (update == 0 || read_lines(metrics, last, error)) {
-        TextStream stream;
-        FILE *out = textstream_open(&stream);
-        for (size_t i = 0; out && i < metrics->count; i++) put(out, &metrics->line[i]);
-        if (file_replace_text(path, textstream_close(&stream), error) &&
-            !(metrics->file = fopen(path, "a")))
-            error_set(error, "cannot write '%s': %s", path, strerror(errno));
-    }
-    if (metrics->file) return true;
+    if ((!update || read_lines(metrics, last, error)) && metrics_write(metrics, error))
+        return true;
     metrics_close(metrics);
     return false;
 }

@@ -43,6 +43,8 @@ typedef struct Metrics {
 bool metrics_open(Metrics *metrics, const char *path, long long update, long long validated,
                   Error *error);
 
+/* Writes all lines to the path, whose file is no longer there, and opens that one. */
+bool metrics_write(Metrics *metrics, Error *error);
 bool metrics_add(Metrics *metrics, const MetricsLine *line, Error *error);
 
 /* number (=) "update", "loss" or another key of all lines of one kind; returns their number.

@@ -22,11 +22,11 @@ static bool draw_picture(const void *context, Error *error)
     return picture->draw(picture->run, picture->path, error);
 }
 
-bool pictures_draw(Draw *draw, const char *name, const Run *run, Error *error)
+bool pictures_draw(Draw *draw, const char *name, Run *run, Error *error)
 {
     Picture picture = {.draw = draw, .run = run};
     run_path(picture.path, run, name);
-    return command_draw(draw_picture, &picture, name, error);
+    return run_hold(run, error) && command_draw(draw_picture, &picture, name, error);
 }
 
 /* ---- loss.png ---- */
@@ -64,7 +64,7 @@ static bool draw_loss(const Run *run, const char *path, Error *error)
     return good;
 }
 
-static bool loss_draw(const Run *run, Error *error)
+static bool loss_draw(Run *run, Error *error)
 {
     return pictures_draw(draw_loss, "loss.png", run, error);
 }
@@ -112,7 +112,7 @@ static void attention_close(void)
     snapshot = NULL;
 }
 
-static bool attention_draw(const Run *run, Error *error)
+static bool attention_draw(Run *run, Error *error)
 {
     bool good = !snapshot || pictures_draw(draw_attention, "attention.png", run, error);
     attention_close();

@@ -16,15 +16,15 @@ typedef struct Recorder {
     bool (*record)(Run *run, double loss, bool validates, Error *error);
     /* After a validation with a new best model, whose weights the run's model still has. */
     bool (*best)(const Run *run, const Validation *validation, Error *error);
-    bool (*draw)(const Run *run, Error *error);  // after each validation
-    bool (*end)(Run *run, Error *error);  // when the training ends: draws for the last time
+    bool (*draw)(Run *run, Error *error);  // after each validation
+    bool (*end)(Run *run, Error *error);   // when the training ends: draws for the last time
     void (*close)(void);
 } Recorder;
 
 /* Calls draw(run, path) in a child process (command_draw), in which the network does not run, and
  * waits for it. `name` is that of the file in the run's folder. */
 typedef bool Draw(const Run *run, const char *path, Error *error);
-bool pictures_draw(Draw *draw, const char *name, const Run *run, Error *error);
+bool pictures_draw(Draw *draw, const char *name, Run *run, Error *error);
 
 extern const Recorder loss_recorder;  // loss, BLEU and learning rate, from the metrics so far
 extern const Recorder attention_recorder;  // of a translation of the best model

@@ -148,10 +148,11 @@ static bool same_everywhere(const Run *run, Error *error)
 
 /* ---- from the corpus to the trainer ---- */
 
-/* Locks the folder on rank 0, if it exists, unless a new run would replace what is there: a best
- * model, or files of others, who have no .lock. The system removes the lock when the process ends;
- * its children, which may outlive it for a moment, have no part in a lock of fcntl. */
-static bool lock_folder(Run *run, Error *error)
+/* Locks the folder on rank 0, if it exists, unless a new run would replace what is there and not
+ * `ours`: a best model, or files of others, who have no .lock. The system removes the lock when
+ * the process ends; its children, which may outlive it for a moment, have no part in a lock of
+ * fcntl. */
+static bool lock_folder(Run *run, bool ours, Error *error)
 {
     static const char *const files[] = {
         "best.safetensors", "model.safetensors", "config.json", "metrics.jsonl", "loss.png",
@@ -160,7 +161,8 @@ static bool lock_folder(Run *run, Error *error)
     struct stat found;
     if (run->lock || distributed_rank() > 0) return true;
     run_path(lock, run, ".lock");
-    for (size_t i = 0; i < sizeof files / sizeof *files && lstat(run->last, &found); i++)
+    for (size_t i = 0; !ours && i < sizeof files / sizeof *files && lstat(run->last, &found);
+         i++)
         if (!lstat(run_path(path, run, files[i]), &found) && (!i || lstat(lock, &found)))
             return error_set(error,
                              "'%s' is there and last.safetensors is not: a new training needs "
@@ -194,7 +196,7 @@ bool run_read(Run *run, Settings *settings, Error *error)
     bool good = kind_check(error) &&
                 (strlen(folder) + LONGEST_NAME < PATH_MAX ||
                  error_set(error, "'%.100s…' is too long a path", folder)) &&
-                lock_folder(run, error) && read_text(run, error) &&
+                lock_folder(run, false, error) && read_text(run, error) &&
                 (distributed_rank() > 0 || make_vocabulary(run, error));
     int threads = settings->run.threads ? settings->run.threads : workers_processors();
     good = good && (run->workers = workers_start(threads, error));
@@ -420,21 +422,49 @@ long long run_last_update(Run *run)
 bool run_begin(Run *run, Error *error)
 {
     if (distributed_rank() > 0) return true;
-    bool is_new = !run->lock, exists = false;
-    if (!folder_make(run->settings->run.output, error) || !lock_folder(run, error) ||
+    const char *metrics = run->metrics.path;  // NULL but for run_hold
+    bool ours = metrics && file_is(fileno(run->metrics.file), metrics);
+    bool is_new = !run->lock && !ours, exists = false;
+    if (!folder_make(run->settings->run.output, error) || !lock_folder(run, ours, error) ||
         (is_new && !file_exists(&exists, run->last, error)))
         return false;
     if (exists)
         return error_set(error, "another training has just made '%s': give another --output",
                          run->last);
     char path[PATH_MAX];
-    if ((!run->complete &&
-         !file_replace_text(run_path(path, run, "config.json"),
-                            options_to_json(run->settings->groups, SETTINGS_GROUPS), error)) ||
-        !metrics_open(&run->metrics, run_path(path, run, "metrics.jsonl"), run->progress.update,
+    if ((is_new || !run->complete) &&
+        !file_replace_text(run_path(path, run, "config.json"),
+                           options_to_json(run->settings->groups, SETTINGS_GROUPS), error))
+        return false;
+    if (metrics) return metrics_write(&run->metrics, error);
+    if (!metrics_open(&run->metrics, run_path(path, run, "metrics.jsonl"), run->progress.update,
                       run->progress.validated, error))
         return false;
     run->progress.seconds = metrics_seconds(&run->metrics);
+    return true;
+}
+
+static void unlock_folder(Run *run)
+{
+    if (run->lock) fclose(run->lock);
+    run->lock = NULL;
+}
+
+bool run_hold(Run *run, Error *error)
+{
+    char path[PATH_MAX];
+    struct stat locked = {0};
+    if (distributed_rank() > 0) return true;
+    if (run->lock && file_is(fileno(run->lock), run_path(path, run, ".lock"))) return true;
+    if (run->lock && (fstat(fileno(run->lock), &locked) || locked.st_nlink))
+        return error_set(error, "the folder '%s' was moved: nothing is saved until it is back",
+                         run->settings->run.output);
+    unlock_folder(run);
+    if (!run_begin(run, error)) return unlock_folder(run), false;
+    run->saved.update = -1;
+    error_set(error, "'%s' or its .lock was removed: it is made again",
+              run->settings->run.output);
+    console_error("warning: ", error, "");
     return true;
 }
 
@@ -452,7 +482,7 @@ bool run_save(Run *run, const char *path, bool whole, Error *error)
                              .progress = progress,
                              .tokenizer = {v->model[SOURCE], v->model[TARGET]},
                              .tokenizer_size = {v->size[SOURCE], v->size[TARGET]}};
-    good = good && checkpoint_save(&checkpoint, path, error);
+    good = good && run_hold(run, error) && checkpoint_save(&checkpoint, path, error);
     free(config);
     free(progress);
     return good;
@@ -460,7 +490,7 @@ bool run_save(Run *run, const char *path, bool whole, Error *error)
 
 void run_free(Run *run)
 {
-    if (run->lock) fclose(run->lock);
+    unlock_folder(run);
     trainer_free(run->trainer);
     workers_stop(run->workers);
     transformer_free(&run->model);

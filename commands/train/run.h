@@ -42,7 +42,7 @@ typedef struct Run {
     Supervision supervision;  // of the trainer
     Progress progress;
     Metrics metrics;
-    FILE *lock;      // ".lock" in the folder, locked until the process ends; NULL: not yet
+    FILE *lock;      // ".lock" in the folder, locked until the process ends; NULL: not now
     Progress saved;  // of last.safetensors
     bool resumed;
     bool complete;             // resumed, and only pictures are left to draw
@@ -69,6 +69,11 @@ long long run_last_update(Run *run);
 /* Makes and locks the folder; writes config.json, unless the run is complete; opens
  * metrics.jsonl. */
 bool run_begin(Run *run, Error *error);
+
+/* Whether the folder is still the one that this run has locked: call it before writing there. It
+ * may have been moved, with another one in its place, where nothing may then be written. A folder
+ * that is gone is made again, with a warning; so is .lock. */
+bool run_hold(Run *run, Error *error);
 
 /* Writes the model's weights, and with `whole` the state of training, which needs
  * optimizer_send to rank 0 first. */

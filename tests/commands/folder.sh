@@ -33,6 +33,37 @@ check "the other says so in a sentence" sh -c 'test "$(cat both?.err | wc -l)" =
 train --max-updates 40 --output alone 2>err
 check "the one is undisturbed" cmp alone/last.safetensors both/last.safetensors
 
+# ---- a folder that is moved or removed ----
+# begin DIR: a trainer in the background, which has saved; finish STATUS: stops it
+begin() {
+    "$BIN/train" $corpus $tiny --valid-every 100 --quiet --max-updates 1000000 --output $1 2>$1.err &
+    pid=$!
+    await test -s $1/best.safetensors
+}
+finish() {
+    kill -TERM $pid
+    wait $pid
+    check "it ends with $1" test $? = $1
+}
+sum() { cat moved/* moved/.lock | cksum; }
+begin moved
+mv moved away
+check "another may begin where a folder was" train --max-updates 5 --output moved
+before=$(sum)
+await grep -q "warning: the folder 'moved' was moved: nothing is saved until it is back; " moved.err
+finish 1
+check "it leaves that one alone" test "$before" = "$(sum)"
+begin removed
+rm -rf removed
+await test -s removed/best.safetensors
+rm removed/.lock
+await test -e removed/.lock
+wrong "a removed folder is made again and locked" 1 "another training runs in" train --max-updates 5 --output removed
+finish 143
+check "with all that was in it" sh -c 'head -n 1 removed/metrics.jsonl | grep -q "\"update\":1," &&
+    ls removed/last.safetensors removed/config.json removed/weights.tsv removed/loss.png &&
+    test "$(tail -n 1 removed.err)" = "train: warning: '"'removed'"' or its .lock was removed: it is made again"'
+
 # ---- what is not of this run ----
 for file in config.json model.safetensors metrics.jsonl loss.png weights.tsv watch.jsonl; do
     mkdir theirs
