@@ -266,9 +266,9 @@ static bool translate(Translations *out, Run *run, Error *error)
 
 static bool watch_record(Run *run, double loss, bool validates, Error *error)
 {
-    long long update = run->progress.update;
+    long long update = run->progress.update, since = is_due(update) ? 0 : update / 100;
     if (!watch->columns || !(is_due(update) || validates) ||
-        (watch->count && watch->frame[watch->count - 1].update >= update))
+        (watch->count && watch->frame[watch->count - 1].update >= update - since))
         return true;
     FilmFrame frame = {.update = update, .loss = loss};
     Translations out;

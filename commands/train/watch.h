@@ -14,7 +14,8 @@
  * Otherwise they are the words of the model's own translation at that update.
  *
  * Frames are recorded at updates 0, 10, 20, … 50, then at intervals that grow by a quarter,
- * since most changes come early; and at every validation. Recording does not affect the
+ * since most changes come early; and at every validation that is a hundredth of the updates after the
+ * last frame, so that a long run has about a thousand frames at most. Recording does not affect the
  * training. A resumed run drops the frames that are later than its checkpoint, as metrics.jsonl
  * drops lines. */
 #pragma once

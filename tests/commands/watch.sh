@@ -50,6 +50,9 @@ check "without a given translation the rows are the model's" sh -c \
 "$BIN/train" $options --max-updates 80 --output long --watch "$(yes one | head -n 30 | tr '\n' ' ')" 2>err
 check "a sentence that is too long" sh -c 'grep -q "^train: --watch: .* 1 to 19 can be watched" err'
 
+train --max-updates 130 --valid-every 1 --output often --watch "$pair"
+check "frames of validations that are too close are left out" test "$(grep -c '"frame"' often/watch.jsonl)" -eq 116
+
 # weights.png. The run's name is in its file, so every run is made in a folder of one name.
 matrices() { train --output run "$@"; }
 matrices --max-updates 45 --threads 1 && mv run one
