@@ -9,6 +9,8 @@
 #   panels    no file outside kernels/ knows how matrices are packed: kernels/matrix.h hides it.
 #   vectors   each file of kernels, model and inference with a vector loop is in VECTORS of the Makefile.
 #   options   no error message below the commands names a --option.
+#   files     docs/reliability.md lists every call that opens, makes, renames or removes a file; none starts a program or
+#             opens a connection.
 #
 # One line a check, "ok NAME" or "not ok NAME: why"; exit status 1 if any failed.
 #
@@ -215,6 +217,21 @@ report 'the Makefile compiles vector loops for each kind of processor' "$(
         ! [ -f Makefile ] || sed -n '/^VECTORS/,/^KINDS/p' Makefile | grep -qw "$(basename "$file" .c)" ||
             echo "$file is not in VECTORS"
     done)"
+# calls NAMES: "FILE NAME" of each call of the programs.
+calls() {
+    echo "$text" | grep -v -e '^benchmark/' -e '^library/web/' | awk -v names="(^|[^A-Za-z0-9_>.])($1) *[(]" '{
+        file = $1; sub(/:.*/, "", file)
+        for (; match($0, names); $0 = substr($0, RSTART + RLENGTH)) {
+            call = substr($0, RSTART, RLENGTH); gsub(/[^a-z_]/, "", call); print file, call
+        } }' | sort -u
+}
+report 'no program is started, no connection is opened' "$(calls 'socket|connect|exec[lv][pe]*|system|popen|posix_spawnp?')"
+! [ -f docs/reliability.md ] ||
+    report 'docs/reliability.md lists the calls that open, make, rename or remove files' "$({
+        calls 'open|creat|fopen|gzdopen|memfd_create|mkstemp|mkdtemp|tmpfile|rename|unlink|remove|mkdir|rmdir|link|symlink|f?truncate'
+        awk -F '|' '/^## / { on = /Files that/ } on && $2 ~ /^ `/ {
+            n = split($2, part, "`"); for (i = 4; i < n; i += 2) print part[2], part[i] }' docs/reliability.md
+    } | sort | uniq -u)"
 report 'only commands end the program' "$(echo "$quiet" | grep -E \
     "(^|[^A-Za-z0-9_])($ending) *\\(" | sed 's/:  */: /')"
 
