@@ -7,13 +7,10 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/grow.h"
-
-enum { TRIES = 100 };  // to open a temporary file that others rename
 
 /* Sets the error, abandons the file, returns false. */
 static bool fail(AtomicFile *file, const char *doing, Error *error)
@@ -32,27 +29,12 @@ bool file_is(int fd, const char *path)
            open_one.st_dev == named.st_dev;
 }
 
-static bool open_locked(AtomicFile *file, Error *error)
+char *file_temporary(const char *path)
 {
-    const int flags = O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
-    struct stat found;
-    bool busy = false;
-    for (int tries = 0; tries < TRIES && !busy; tries++) {
-        file->fd = open(file->temporary, flags, 0666);
-        if (file->fd < 0) return fail(file, "write", error);
-        busy = flock(file->fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK;
-        // another process may have renamed the file between our open and our lock
-        if (!busy && file_is(file->fd, file->temporary) && !fstat(file->fd, &found)) {
-            if (found.st_nlink == 1) return true;
-            unlink(file->temporary);  // a file with a second name keeps its bytes
-        }
-        close(file->fd);
-    }
-    error_set(error, "cannot write '%s': another process is writing it", file->path);
-    free(file->temporary);
-    *file = (AtomicFile){.fd = -1, .path = file->path};  // the rest is the other process's
-    file_abandon(file);
-    return false;
+    char *name;
+    unsigned digits = (unsigned)getpid();
+    if (getentropy(&digits, sizeof digits)) {}
+    return asprintf(&name, "%s.tmp-%08x", path, digits) < 0 ? NULL : name;
 }
 
 bool file_again(int fd, short event)
@@ -78,15 +60,18 @@ bool file_begin(AtomicFile *file, const char *path, Error *error)
     struct stat old;
     if (replaces && stat(file->path, &old)) return fail(file, "write", error);
     if (replaces && !S_ISREG(old.st_mode)) {
-        file->fd = open(file->path, O_WRONLY | O_CLOEXEC);
-        return file->fd >= 0 || fail(file, "write", error);
+        file->fd = open(file->path, O_WRONLY | O_CLOEXEC | O_NONBLOCK);
+        if (file->fd >= 0) return !fcntl(file->fd, F_SETFL, 0) || fail(file, "write", error);
+        bool pipe = S_ISFIFO(old.st_mode) && errno == ENXIO;
+        fail(file, "write", error);
+        return pipe &&
+               error_set(error, "cannot write '%s': it is a pipe that nobody reads, not a file",
+                         path);
     }
-    if (asprintf(&file->temporary, "%s.tmp", file->path) < 0) {
-        file->temporary = NULL;
-        return fail(file, "write", error);
-    }
-    if (!open_locked(file, error)) return false;
-    if (ftruncate(file->fd, 0)) return fail(file, "write", error);
+    file->temporary = file_temporary(file->path);
+    if (file->temporary)
+        file->fd = open(file->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (file->fd < 0) return fail(file, "write", error);
     if (replaces && fchmod(file->fd, old.st_mode & 07777)) return fail(file, "write", error);
     return true;
 }
@@ -176,10 +161,33 @@ static char *read_all(int fd, size_t limit, size_t *length)
     return NULL;
 }
 
-char *file_read(const char *path, size_t limit, size_t *length, Error *error)
+int file_open(const char *path, int flags, Error *error)
+{
+    struct stat found = {0};
+    int fd = open(path, flags | O_CLOEXEC | O_NONBLOCK, 0666), reason = errno;
+    if (fd >= 0 && !fstat(fd, &found) && S_ISREG(found.st_mode)) return fd;
+    error_set(error, "cannot %s '%s': %s", flags & O_WRONLY ? "write" : "read", path,
+              S_ISDIR(found.st_mode)       ? "it is a folder, not a file"
+              : fd >= 0 || reason == ENXIO ? "it is a device or a pipe, not a file"
+                                           : strerror(reason));
+    if (fd >= 0) close(fd), reason = EINVAL;
+    errno = reason;
+    return -1;
+}
+
+FILE *file_append(const char *path, Error *error)
+{
+    int fd = file_open(path, O_WRONLY | O_APPEND | O_CREAT, error);
+    FILE *file = fd < 0 ? NULL : fdopen(fd, "a");
+    if (fd >= 0 && !file) close(fd), error_memory(error, "to write '%s'", path);
+    return file;
+}
+
+/* Reads and closes the descriptor. */
+static char *read_descriptor(int fd, const char *path, size_t limit, size_t *length,
+                             Error *error)
 {
     size_t unused;
-    int fd = strcmp(path, "-") ? open(path, O_RDONLY | O_CLOEXEC) : dup(STDIN_FILENO);
     char *bytes = fd < 0 ? NULL : read_all(fd, limit, length ? length : &unused);
     int reason = errno;
     if (fd >= 0) close(fd);
@@ -189,6 +197,18 @@ char *file_read(const char *path, size_t limit, size_t *length, Error *error)
                   limit);
     else error_set(error, "cannot read '%s': %s", path, strerror(reason));
     return NULL;
+}
+
+char *file_read(const char *path, size_t limit, size_t *length, Error *error)
+{
+    int fd = file_open(path, O_RDONLY, error);
+    return fd < 0 ? NULL : read_descriptor(fd, path, limit, length, error);
+}
+
+char *file_read_input(const char *path, size_t limit, size_t *length, Error *error)
+{
+    int fd = strcmp(path, "-") ? open(path, O_RDONLY | O_CLOEXEC) : dup(STDIN_FILENO);
+    return read_descriptor(fd, path, limit, length, error);
 }
 
 bool file_exists(bool *exists, const char *path, Error *error)

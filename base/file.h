@@ -1,18 +1,16 @@
-/* file.h -- files that are replaced in one instant, and folders.
+/* file.h -- files that are replaced in one instant, folders, and reading.
  *
- * An AtomicFile is written under "PATH.tmp", in the same folder and so on the same disk, and
- * then
+ * An AtomicFile is written under a new name (file_temporary), in the same folder and so on the
+ * same disk, and then
  *
  *     fsync(file)     the bytes are on the disk before the name points at them
  *     rename          POSIX: at every instant PATH is the old file or the new one
  *     fsync(folder)   the new name is on the disk too
  *
- * so neither kill -9 nor a power cut leaves half a file. The temporary name is always the same,
- * so the next process overwrites what a killed one left. A lock on it (flock) keeps two
- * processes from writing the same file, if the file system has locks. If the folder is moved
- * before the rename, that fails: nothing is written into another folder that has its name. A
- * symbolic link is followed. A pipe or /dev/stdout cannot be replaced and is written directly; so
- * is standard output, "-". */
+ * so neither kill -9 nor a power cut leaves half a file. What is there under a temporary name is
+ * never opened or followed. If the folder is moved before the rename, that fails: nothing is
+ * written into another folder that has its name. A symbolic link at PATH is followed. A pipe or
+ * /dev/stdout cannot be replaced and is written directly; so is standard output, "-". */
 #pragma once
 
 #include "base/error.h"
@@ -48,9 +46,21 @@ bool file_replace_text(const char *path, char *text, Error *error);
  * descriptor that does not block, once that is ready (POLLIN, POLLOUT). Else errno stays. */
 bool file_again(int fd, short event);
 
-/* Reads a whole file of at most `limit` bytes, or standard input if the path is "-". A NUL byte
- * follows them. For free(); NULL on error. `length` may be NULL. */
+/* A name for what will be renamed to `path`: "PATH.tmp-" and eight random hexadecimal digits. For
+ * free(); NULL without memory. */
+char *file_temporary(const char *path);
+
+/* Opens a regular file, with the flags of open(): a program's own, in a folder of a model or a run.
+ * What can be waited for, a pipe or a device, is an error: -1, with errno. */
+int file_open(const char *path, int flags, Error *error);
+FILE *file_append(const char *path, Error *error);  // to append to it, or to a new one
+
+/* Reads such a file as a whole, of at most `limit` bytes. A NUL byte follows them. For free(); NULL on
+ * error. `length` may be NULL. */
 char *file_read(const char *path, size_t limit, size_t *length, Error *error);
+
+/* The same of an input that the user names: it may be a pipe, and "-" is standard input. */
+char *file_read_input(const char *path, size_t limit, size_t *length, Error *error);
 
 /* *exists (=) whether there is a file. An error: it cannot be known, or it is a link to a file
  * that is missing. */

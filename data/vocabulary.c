@@ -38,7 +38,7 @@ bool vocabulary_learn(Vocabulary *vocabulary, const CorpusText *text,
 static bool read_model(Vocabulary *vocabulary, CorpusSide side, const char *path, Error *error)
 {
     size_t size;
-    char *bytes = file_read(path, SENTENCEPIECE_LIMIT, &size, error);
+    char *bytes = file_read_input(path, SENTENCEPIECE_LIMIT, &size, error);
     if (!bytes) return false;
     bool good = tokenizer_adopt(&vocabulary->model[side], &vocabulary->size[side], bytes, size,
                                 NULL, 0, error);

@@ -209,9 +209,11 @@ static bool read_tokenizers(CheckpointFile *c, const Folder *f, Error *error)
 bool marian_is_folder(const char *folder)
 {
     char path[PATH_MAX];
-    json_t *config =
-        access(file_in(path, folder, WEIGHTS), F_OK) ? NULL : read_json(folder, CONFIG, NULL);
-    bool is = json_object_get(config, "model_type");
+    if (access(file_in(path, folder, WEIGHTS), F_OK) ||
+        access(file_in(path, folder, CONFIG), F_OK))
+        return false;
+    json_t *config = read_json(folder, CONFIG, NULL);
+    bool is = !config || json_object_get(config, "model_type");
     json_decref(config);
     return is;
 }
@@ -349,12 +351,11 @@ static bool write_files(Transformer *model, const Vocabulary *vocabulary, const 
 bool marian_export(Transformer *model, const Vocabulary *vocabulary, const char *folder,
                    Error *error)
 {
-    char temporary[PATH_MAX - 32], path[PATH_MAX];
+    char name[PATH_MAX - 64], path[PATH_MAX];
     const ModelConfig *c = &model->config;
     int length = (int)strnlen(folder, PATH_MAX);
     while (length > 1 && folder[length - 1] == '/') length--;
-    if (snprintf(temporary, sizeof temporary, "%.*s.tmp", length, folder) >=
-        (int)sizeof temporary)
+    if (snprintf(name, sizeof name, "%.*s", length, folder) >= (int)sizeof name)
         return error_set(error, "the name of the folder to write is too long");
     json_t *json[SOURCE_SPM] = {NULL};
     if (!check_network(model, error) || !(json[VOCAB] = make_vocab(vocabulary, error)))
@@ -363,12 +364,14 @@ bool marian_export(Transformer *model, const Vocabulary *vocabulary, const char 
     json[GENERATION] = make_generation(c);
     json[TOKENIZER] = make_tokenizer(c);
     json_object_update(json[CONFIG], json[GENERATION]);
-    bool good =
-        folder_make(temporary, error) && write_files(model, vocabulary, temporary, json, error);
-    if (good && rename(temporary, folder))
+    char *temporary = file_temporary(name);
+    bool made = temporary ? folder_make(temporary, error) : error_memory(error, "to export"),
+         good = made && write_files(model, vocabulary, temporary, json, error);
+    if (good && rename(temporary, name))
         good = error_set(error, "cannot write the folder '%s': %s", folder, strerror(errno));
-    for (int i = 0; i < FILE_COUNT && !good; i++) remove(file_in(path, temporary, i));
-    if (!good) rmdir(temporary);
+    for (int i = 0; i < FILE_COUNT && made && !good; i++) remove(file_in(path, temporary, i));
+    if (made && !good) rmdir(temporary);
+    free(temporary);
     for (int i = 0; i < SOURCE_SPM; i++) json_decref(json[i]);
     return good;
 }

@@ -11,7 +11,8 @@
 #include "model/checkpoint.h"
 #include "model/transformer.h"
 
-/* Whether a folder has a config.json of MarianMT and model.safetensors. */
+/* Whether a folder has model.safetensors and a config.json of MarianMT, or one that cannot be read:
+ * marian_open says why. */
 bool marian_is_folder(const char *folder);
 
 /* Opens a folder as a checkpoint of this program: its configuration and its SentencePiece models

@@ -344,13 +344,10 @@ static bool parse_header(SafeFile *file, char *bytes, uint64_t length, Error *er
 static bool open_file(SafeFile *file, Error *error)
 {
     struct stat found;
-    // a pipe is refused without waiting for its writer
-    file->fd = open(file->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (file->fd < 0 || fstat(file->fd, &found))
+    file->fd = file_open(file->path, O_RDONLY, error);
+    if (file->fd < 0) return false;
+    if (fstat(file->fd, &found))
         return error_set(error, "cannot read '%s': %s", file->path, strerror(errno));
-    if (!S_ISREG(found.st_mode))
-        return error_set(error, "cannot read '%s': it is %s, not a file", file->path,
-                         S_ISDIR(found.st_mode) ? "a folder" : "a device or a pipe");
     file->length = (uint64_t)found.st_size;
     return true;
 }

@@ -6,7 +6,6 @@
 #include "base/json.h"
 #include "base/textstream.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -100,8 +99,7 @@ bool metrics_write(Metrics *metrics, Error *error)
     FILE *out = textstream_open(&stream);
     for (size_t i = 0; out && i < metrics->count; i++) put(out, &metrics->line[i]);
     if (!file_replace_text(metrics->path, textstream_close(&stream), error)) return false;
-    if (!(out = fopen(metrics->path, "a")))
-        return error_set(error, "cannot write '%s': %s", metrics->path, strerror(errno));
+    if (!(out = file_append(metrics->path, error))) return false;
     if (metrics->file) fclose(metrics->file);
     metrics->file = out;
     return true;

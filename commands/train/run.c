@@ -169,10 +169,8 @@ static bool lock_folder(Run *run, bool ours, Error *error)
                              "another --output, and can begin with a model by --init",
                              path);
     if (run->settings->run.dry_run) return true;
-    run->lock = fopen(lock, "ae");
-    if (!run->lock)
-        return errno == ENOENT ||
-               error_set(error, "cannot write '%s': %s", lock, strerror(errno));
+    run->lock = file_append(lock, error);
+    if (!run->lock) return errno == ENOENT;
     struct flock all = {.l_type = F_WRLCK};
     if (!fcntl(fileno(run->lock), F_SETLK, &all)) return true;
     if (errno == EACCES || errno == EAGAIN)

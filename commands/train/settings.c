@@ -373,7 +373,7 @@ bool settings_read(Settings *s, int argc, char *const *argv, Error *error)
     settings_defaults(s);
     Given given = {.argc = argc, .argv = argv};
     given.config = options_find_text(s->groups, SETTINGS_GROUPS, argc, argv, "config");
-    if (given.config && !(given.text = file_read(given.config, 1 << 20, NULL, error)))
+    if (given.config && !(given.text = file_read_input(given.config, 1 << 20, NULL, error)))
         return false;
     bool good = apply_all(s, &given, error);
     free(given.text);

@@ -39,9 +39,18 @@ fi
 wrong "a folder that has files" 1 "cannot write the folder 'new/folder': Directory not empty" \
     translate --model "$toy" --export new/folder
 check "it stays as it was" is_whole new/folder
-touch file.tmp
-wrong "a file in the way" 1 "file.tmp" translate --model "$toy" --export file
-check "which stays" test -f file.tmp
+mkdir mine mine.tmp
+echo precious | tee mine.tmp/config.json mine.tmp/notes >mine/file
+ln -s mine.tmp beside.tmp
+translate --model "$toy" --export beside
+wrong "a folder that has a file" 1 "Directory not empty" translate --model "$toy" --export mine
+check "folders DIR.tmp stay" sh -c 'cat mine.tmp/config.json mine.tmp/notes mine/file | uniq | grep -qx precious'
+check "nothing is left over" sh -c '! ls -d ./*.tmp-*'
+for file in config.json vocab.json source.spm target.spm model.safetensors; do
+    rm -rf pipes && cp -r new/folder pipes && rm pipes/$file && mkfifo pipes/$file
+    wrong "a pipe in the place of $file" 1 "^translate: cannot read 'pipes/$file': it is a device or a pipe, not a file$" \
+        timeout 20 "$BIN/translate" --model pipes --quiet one
+done
 wrong "a text, too" 2 "only --model goes with it" translate --model "$toy" --export no one
 wrong "--int8, too" 2 "only --model goes with it" translate --model "$toy" --int8 --export no
 translate --model "$toy" --save-int8 small.safetensors
@@ -61,4 +70,4 @@ refused "no positions none" --positions none
 refused "no attention-score cosine" --attention-score cosine
 refused "no projections qk-shared" --projections qk-shared
 refused "one vocabulary" --vocabulary separate --tying decoder
-check "and nothing is written" test ! -e no -a ! -e no.tmp
+check "and nothing is written" sh -c "! ls -d no*"

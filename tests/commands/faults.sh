@@ -63,7 +63,7 @@ answers() {
     esac
     [ $status -ne 0 ] || [ "$name" = out ] || $same || why="$why $name is wrong;"
     [ $status -ne 0 ] || [ "$name" != out ] || cmp -s out right/text || why="$why translations are missing;"
-    rm -f ./*.tmp  # a picture's, if a library has ended its process
+    rm -f ./*.tmp-*  # a picture's, if a library has ended its process
 }
 model=$here/data/toy/model.safetensors
 translate() { answers out "$BIN/translate" --model "$model" --threads 1 --quiet; }

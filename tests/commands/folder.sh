@@ -112,7 +112,7 @@ for file in metrics.jsonl watch.jsonl weights.tsv; do
     rm broken/$file
     mkdir broken/$file
     : >broken/$file/mine
-    wrong "$file is a folder" 1 "^train: cannot read '.*broken/$file': Is a directory" \
+    wrong "$file is a folder" 1 "^train: cannot read '.*broken/$file': it is a folder, not a file" \
         train $watched --max-updates 30 --output broken
     rm -r broken/$file
     ln -s gone/$file broken/$file
@@ -140,6 +140,15 @@ train $watched --max-updates 30 --output run 2>err
 check "a line that was cut off is left out" sh -c '
     cmp run/watch.jsonl torn/watch.jsonl && test "$(grep -c . run/metrics.jsonl)" = "$(grep -c . torn/metrics.jsonl)"'
 
+for file in metrics.jsonl config.json .lock; do
+    cp -r run broken
+    rm broken/$file
+    mkfifo broken/$file
+    wrong "$file is a pipe" 1 "^train: cannot .* '.*broken/$file': it is a .*pipe.*, not a file$" \
+        timeout 30 "$BIN/train" $corpus $tiny --valid-every 100000 --quiet $watched --max-updates 35 --output broken
+    rm -r broken
+done
+
 # ---- links and leftovers ----
 for file in last best; do
     mkdir disk
@@ -157,7 +166,7 @@ for file in last best; do
 done
 echo precious >mine
 cp -r run hard
-ln mine hard/last.safetensors.tmp
-check "a hard link that is named as a temporary file" train $watched --max-updates 40 --output hard
-check "keeps its bytes" test "$(cat mine)" = precious
-check "and is not the checkpoint" test "$(updates hard)" = 40
+for file in last.safetensors config.json metrics.jsonl weights.tsv watch.jsonl; do ln -s ../mine hard/$file.tmp; done
+check "links that are named as temporary files" train $watched --max-updates 40 --output hard
+check "are not followed" test "$(cat mine)" = precious -a "$(updates hard)" = 40
+check "and stay" test -h hard/last.safetensors.tmp -a -h hard/config.json.tmp

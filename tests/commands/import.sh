@@ -29,7 +29,7 @@ assert [config[k] for k in ("vocab_size", "d_model", "encoder_layers", "decoder_
     "eos_token_id")] == [6, 4, 1, 1, 6, 2, "relu", True, 5, 0], config'
 check "again, over the first" import torch new/torch
 check "within the folder itself" eval 'import torch torch && folders check torch torch'
-check "nothing else is left" sh -c 'test -z "$(find . -name "*.tmp")"'
+check "nothing else is left" sh -c 'test -z "$(find . -name "*.tmp*")"'
 
 # refuses NAME PATTERN
 refuses() { wrong "refused: $1" 1 "import: .*$2" import "hostile/$1" "out.$1"; }
