@@ -40,11 +40,9 @@
 
 enum { CHUNK = 2000 };
 
-static volatile sig_atomic_t stop_signal;
-
 static void on_signal(int number)
 {
-    stop_signal = number;
+    file_stop = number;
     signal(number, SIG_DFL);
 }
 
@@ -74,15 +72,15 @@ typedef struct Program {
 
 /* ---- translating ---- */
 
-static void warn_of_cut(Program *p, size_t tokens)
+static void warn_of_cut(Program *p, size_t tokens, bool counted)
 {
     if (!p->news) return;
     progressbar_clear(&p->bar);
     fprintf(p->news,
-            "%s: line %lld has %zu tokens; only the first %d are translated, as the model's "
+            "%s: line %lld has %s%zu tokens; only the first %d are translated, as the model's "
             "limit is %d\n",
-            command_name(), p->input.lines, tokens, p->bundle->max_length - 1,
-            p->bundle->max_length);
+            command_name(), p->input.lines, counted ? "" : "at least ", tokens,
+            p->bundle->max_length - 1, p->bundle->max_length);
 }
 
 /* Fills p->lines, and stops early where the input would have to be waited for. Lines before an
@@ -97,11 +95,11 @@ static void read_chunk(Program *p, Error *error)
         if (result == TEXT_END) return;
         p->failed = result == TEXT_ERROR ||
                     !bundle_encode(p->bundle, SOURCE, &p->lines, line, length, &cut, error);
-        if (!p->failed && cut) warn_of_cut(p, cut);
+        if (!p->failed && cut) warn_of_cut(p, cut, length <= TOKENIZER_MAX_TEXT);
         if (!p->failed) input_warn_unknown(&p->input, &p->lines, NULL);
         if (!p->failed && p->request.intervention.shuffle_source)
             idlines_shuffle(&p->lines, p->request.search.seed, (uint64_t)p->input.lines);
-    } while (!p->failed && p->lines.count < CHUNK && input_ready(&p->input) && !stop_signal);
+    } while (!p->failed && p->lines.count < CHUNK && input_ready(&p->input) && !file_stop);
 }
 
 /* Shows the translations of line s of the chunk, and scores the best one. */
@@ -186,7 +184,7 @@ static bool translate_chunk(Program *p, Error *error)
                              .context = p};
     Translations out = {0};
     bool good = translator_run(&out, &p->models.ensemble, &input, &p->request.search,
-                               p->workers, &stop_signal, error);
+                               p->workers, &file_stop, error);
     if (p->request.attention.count) progressbar_clear(&p->bar);
     for (int s = 0; s < out.sentences && good && !out.stopped; s++)
         good = answer(p, &out.sentence[s], s, error);
@@ -205,7 +203,7 @@ static bool read_prefix(Program *p, Error *error)
 
 static bool translate_all(Program *p, Error *error)
 {
-    while (!stop_signal && !p->failed) {
+    while (!file_stop && !p->failed) {
         read_chunk(p, error);
         if (!p->lines.count) break;
         if (!translate_chunk(p, p->failed ? NULL : error)) return false;
@@ -223,7 +221,7 @@ static bool translate(Program *p, Error *error)
     bool good = read_prefix(p, error) && translate_all(p, error);
     progressbar_clear(&p->bar);
     input_end(&p->input);
-    if (!good || !p->request.reference || stop_signal) return good;
+    if (!good || !p->request.reference || file_stop) return good;
     if (!partner_end(&p->reference, p->scores.lines, "translations", error)) return false;
     scores_print(&p->scores, stderr);
     return true;
@@ -239,7 +237,7 @@ static bool use_pairs(Program *p, Error *error)
                          .input = &p->input,
                          .target = r->target ? &p->target : NULL,
                          .shuffle = r->intervention.shuffle_source ? &r->search.seed : NULL,
-                         .stop = &stop_signal};
+                         .stop = &file_stop};
     bool good = r->score
                     ? likelihood_run(&pairs, &p->models.ensemble, p->workers, r->json, error)
                     : alignment_run(&pairs, &p->view, error);
@@ -378,8 +376,7 @@ static int run(Program *p, int argc, char **argv, Error *error)
     command_catch(SIGTERM, on_signal);
     bool good = work(p, error);
     say_replaced(p);
-    if (!good) return 1;
-    return stop_signal ? 128 + stop_signal : 0;
+    return file_stop ? 128 + file_stop : good ? 0 : 1;
 }
 
 int main(int argc, char **argv)

@@ -211,6 +211,20 @@ char *file_read_input(const char *path, size_t limit, size_t *length, Error *err
     return read_descriptor(fd, path, limit, length, error);
 }
 
+volatile sig_atomic_t file_stop;
+
+/* All signals wait until ppoll, which lets them in: none comes between the test and the waiting. */
+bool file_wait(int descriptor)
+{
+    struct pollfd input = {.fd = descriptor, .events = POLLIN};
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    while (!file_stop && ppoll(&input, 1, NULL, &before) < 0 && errno == EINTR) {}
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return !file_stop;
+}
+
 bool file_exists(bool *exists, const char *path, Error *error)
 {
     struct stat found;

@@ -15,6 +15,7 @@
 
 #include "base/error.h"
 
+#include <signal.h>
 #include <stddef.h>
 #include <stdio.h>
 
@@ -61,6 +62,11 @@ char *file_read(const char *path, size_t limit, size_t *length, Error *error);
 
 /* The same of an input that the user names: it may be a pipe, and "-" is standard input. */
 char *file_read_input(const char *path, size_t limit, size_t *length, Error *error);
+
+/* The signal that asks the program to end, set by its handler; 0: none. file_wait waits until a
+ * descriptor can be read, or returns false, at once, when there is such a signal. */
+extern volatile sig_atomic_t file_stop;
+bool file_wait(int descriptor);
 
 /* *exists (=) whether there is a file. An error: it cannot be known, or it is a link to a file
  * that is missing. */

@@ -20,6 +20,12 @@
 
 enum { BLOCK = 1 << 16 };
 
+typedef struct TextUnzip {
+    z_stream stream;
+    bool ended;                  // the member is complete
+    unsigned char bytes[BLOCK];  // of the file, as they are read
+} TextUnzip;
+
 const char *const text_invalid_names[] = {"stop", "replace", NULL};
 
 /* The length of the character, 0 if the first byte belongs to none. */
@@ -89,72 +95,99 @@ bool text_open(TextReader *reader, const char *path, Error *error)
 {
     bool dash = !strcmp(path, "-");
     struct stat status;
-    int descriptor = dash ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC);
-    *reader = (TextReader){.name = dash ? TEXT_STANDARD_INPUT : path, .descriptor = -1};
+    int descriptor = dash ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    *reader = (TextReader){.name = dash ? TEXT_STANDARD_INPUT : path, .descriptor = descriptor};
     if (descriptor < 0) return error_set(error, "cannot read '%s': %s", path, strerror(errno));
     bool folder = fstat(descriptor, &status) == 0 && S_ISDIR(status.st_mode);
-    reader->gz = folder ? NULL : gzdopen(descriptor, "rb");
-    if (!reader->gz) {
-        close(descriptor);
-        return error_set(error,
-                         folder ? "cannot read '%s': it is a folder, not a file"
-                                : "out of memory while opening '%s'",
-                         path);
-    }
-    gzbuffer(reader->gz, BLOCK);
-    return reserve_block(reader, error) || (text_close(reader), false);
-}
-
-bool text_open_descriptor(TextReader *reader, int descriptor, const char *name, Error *error)
-{
-    *reader = (TextReader){.name = name, .descriptor = descriptor};
-    return reserve_block(reader, error);
+    if (folder) error_set(error, "cannot read '%s': it is a folder, not a file", path);
+    return (!folder && reserve_block(reader, error)) || (text_close(reader), false);
 }
 
 void text_close(TextReader *reader)
 {
-    if (reader->gz) gzclose(reader->gz);
+    if (reader->unzip) inflateEnd(&reader->unzip->stream);
+    if (reader->name && reader->descriptor >= 0) close(reader->descriptor);
+    free(reader->unzip);
     free(reader->buffer);
     free(reader->valid);
     *reader = (TextReader){.descriptor = -1};
 }
 
-/* Sets the error that zlib stopped with. */
-static bool gz_error(TextReader *reader, Error *error)
+/* Returns false and sets the error: why the file cannot be read on. */
+static bool cannot(const TextReader *reader, const char *why, Error *error)
 {
-    int code = Z_OK;
-    const char *message = gzerror(reader->gz, &code);
-    if (code == Z_ERRNO) message = strerror(errno);
-    if (code == Z_MEM_ERROR) message = "out of memory";
-    if (code == Z_BUF_ERROR)
-        message = "the compressed file is cut off: copy or download it again";
-    if (code == Z_DATA_ERROR)
-        message = "the compressed file is damaged: copy or download it again";
-    return error_set(error, "%s:%zu: cannot read on: %s", reader->name, reader->line + 1,
-                     message);
+    return error_set(error, "%s:%zu: cannot read on: %s", reader->name, reader->line + 1, why);
 }
 
-/* Reads one more block. */
+/* *got (=) the number of bytes that are read, at most a BLOCK; 0 at the end. */
+static bool read_bytes(TextReader *reader, void *into, size_t *got, Error *error)
+{
+    ssize_t count;
+    do {
+        if (!file_wait(reader->descriptor)) return cannot(reader, "a signal ends it", error);
+        count = read(reader->descriptor, into, BLOCK);
+    } while (count < 0 && (errno == EINTR || errno == EAGAIN));
+    *got = count < 0 ? 0 : (size_t)count;
+    return count >= 0 || cannot(reader, strerror(errno), error);
+}
+
+/* The buffer's bytes are those of a compressed file, its beginning. */
+static bool begin_unzip(TextReader *reader, Error *error)
+{
+    enum { GZIP_WINDOW = 15 + 16 };  // of 2^15 bytes; 16: with the header of gzip
+    TextUnzip *unzip = calloc(1, sizeof *unzip);
+    if (!unzip || inflateInit2(&unzip->stream, GZIP_WINDOW) != Z_OK)
+        return free(unzip), cannot(reader, "out of memory", error);
+    reader->unzip = unzip;
+    unzip->stream.next_in = memcpy(unzip->bytes, reader->buffer, reader->end);
+    unzip->stream.avail_in = (unsigned)reader->end;
+    reader->end = 0;
+    return true;
+}
+
+/* The same as read_bytes, of what the file contains. It may have several members, and zeros after
+ * the last one. */
+static bool unzip_bytes(TextReader *reader, void *into, size_t *got, Error *error)
+{
+    TextUnzip *unzip = reader->unzip;
+    z_stream *z = &unzip->stream;
+    for (z->next_out = into, z->avail_out = BLOCK; z->avail_out == BLOCK;) {
+        size_t count = z->avail_in;
+        if (!count && !read_bytes(reader, z->next_in = unzip->bytes, &count, error))
+            return false;
+        z->avail_in = (unsigned)count;
+        if (!count && unzip->ended) break;
+        while (unzip->ended && z->avail_in && !*z->next_in) z->next_in++, z->avail_in--;
+        if (count && !z->avail_in) continue;
+        if (unzip->ended) inflateReset(z);
+        int code = inflate(z, Z_NO_FLUSH);  // an error where there are no bytes
+        unzip->ended = code == Z_STREAM_END;
+        if (code == Z_MEM_ERROR) return cannot(reader, "out of memory", error);
+        if (code != Z_OK && code != Z_STREAM_END)
+            return cannot(reader,
+                          "the compressed file is cut off or damaged, or something follows "
+                          "its end: copy or download it again",
+                          error);
+    }
+    *got = BLOCK - z->avail_out;
+    return true;
+}
+
+/* Reads one more block; at first, enough to know whether the file is compressed. */
 static bool read_block(TextReader *reader, Error *error)
 {
-    if (!reserve_block(reader, error)) return false;
-    unsigned char *into = reader->buffer + reader->end;
-    ssize_t got;
-    if (reader->gz) {
-        got = gzread(reader->gz, into, BLOCK);
-        int code = Z_OK;
-        gzerror(reader->gz, &code);
-        if (got < 0 || (code != Z_OK && code != Z_STREAM_END)) return gz_error(reader, error);
-    } else {
-        do got = read(reader->descriptor, into, BLOCK);
-        while (got < 0 && file_again(reader->descriptor, POLLIN));
-        if (got < 0)
-            return error_set(error, "%s:%zu: cannot read on: %s", reader->name,
-                             reader->line + 1, strerror(errno));
-    }
-    reader->at_end = got == 0;
-    reader->end += (size_t)got;
-    return true;
+    bool first = !reader->unzip && !reader->line && !reader->end;
+    do {
+        size_t got;
+        if (!reserve_block(reader, error) ||
+            !(reader->unzip ? unzip_bytes : read_bytes)(reader, reader->buffer + reader->end,
+                                                        &got, error))
+            return false;
+        reader->at_end = got == 0;
+        reader->end += got;
+    } while (first && reader->end == 1 && *reader->buffer == 0x1f && !reader->at_end);
+    return !first || reader->end < 2 || memcmp(reader->buffer, "\x1f\x8b", 2) ||
+           begin_unzip(reader, error);
 }
 
 /* Files that are not plain text, by the bytes that they have in one place, and the command that
@@ -246,11 +279,6 @@ TextResult text_next(TextReader *reader, const char **line, size_t *length, Erro
     from[count] = 0;  // replaces CR or LF, or follows the last block
     if (reader->line == 1 && count >= 3 && memcmp(from, "\xef\xbb\xbf", 3) == 0)
         from += 3, count -= 3;
-    if (count > TEXT_MAX_LINE) {
-        error_set(error, "%s:%zu: the line is longer than %zu bytes: is it text?", reader->name,
-                  reader->line, TEXT_MAX_LINE);
-        return TEXT_ERROR;
-    }
     *line = (char *)from;
     *length = count;
     return check_line(reader, line, length, error) ? TEXT_LINE : TEXT_ERROR;
@@ -258,7 +286,7 @@ TextResult text_next(TextReader *reader, const char **line, size_t *length, Erro
 
 bool text_ready(TextReader *reader)
 {
-    if (reader->gz) return true;
+    if (reader->unzip) return true;
     for (;;) {
         size_t there = reader->end - reader->begin;
         if (reader->at_end || there > BLOCK) return true;

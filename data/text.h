@@ -2,8 +2,8 @@
  *
  * A line ends at LF, at CR LF, or at the end of the text; its end is not part of it. A byte
  * order mark at the start is skipped. Every line must be strict UTF-8 (RFC 3629: no overlong
- * form, no surrogate, nothing above U+10FFFF) without a NUL byte, of at most TEXT_MAX_LINE
- * bytes. Errors name the file and the line:
+ * form, no surrogate, nothing above U+10FFFF) without a NUL byte, of TEXT_MAX_LINE bytes or
+ * little more. Errors name the file and the line:
  *
  *     data/a.de:17: not valid UTF-8 (byte 5 of the line is 0xff): convert the file, for example
  *     with iconv, or set `invalid` to replace
@@ -23,10 +23,10 @@ typedef enum { TEXT_STOP, TEXT_REPLACE } TextInvalid;  // what is done about an 
 extern const char *const text_invalid_names[];         // "stop", "replace", NULL
 
 typedef struct TextReader {
-    const char *name;  // in errors: the caller's path, or TEXT_STANDARD_INPUT
-    void *gz;          // the open file (zlib's gzFile), or NULL for a descriptor
-    int descriptor;    // or -1; not closed by text_close
-    size_t line;       // the line that was read last, from 1
+    const char *name;         // in errors: the caller's path, or TEXT_STANDARD_INPUT
+    int descriptor;           // or -1
+    struct TextUnzip *unzip;  // of a compressed file; or NULL
+    size_t line;              // the line that was read last, from 1
     unsigned char *buffer;
     size_t size, begin, end;  // allocated; buffer[begin..end) is not yet returned
     bool at_end;              // nothing more to read
@@ -39,13 +39,10 @@ typedef struct TextReader {
 typedef enum { TEXT_LINE, TEXT_END, TEXT_ERROR } TextResult;
 
 /* Opens a file, or standard input for "-". Its first bytes decide whether it is compressed, not its
- * name. The path must stay where it is until text_close. */
+ * name. The path must stay where it is until text_close. text_next waits for what is written to a
+ * pipe or typed, until file_stop (base/file.h), and then fails; a line is returned as soon as it
+ * arrives, so a program can answer a pipe or a terminal line by line. */
 bool text_open(TextReader *reader, const char *path, Error *error);
-
-/* Reads from an open descriptor, which the caller closes. A line is returned as soon as it
- * arrives, so a program can answer a pipe or a terminal line by line. Compressed input is an
- * error. */
-bool text_open_descriptor(TextReader *reader, int descriptor, const char *name, Error *error);
 
 /* The next line. *line is valid until the next call and followed by a NUL byte that *length
  * does not count. TEXT_END: there is no further line. TEXT_ERROR: call only text_close after

@@ -1,12 +1,12 @@
 /* input.c -- the lines that ./translate reads; see input.h. */
 #include "commands/translate/input.h"
 
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "base/utf8.h"
 #include "commands/command.h"
 
@@ -30,9 +30,7 @@ bool input_open(Input *input, const StringList *texts, FILE *news, Error *error)
     if (fstat(STDIN_FILENO, &about) == 0 && S_ISREG(about.st_mode))
         input->size = (double)about.st_size;
     if (news && isatty(STDIN_FILENO) && isatty(fileno(news))) input->prompt = news;
-    return input->size > 0
-               ? text_open(&input->reader, "-", error)
-               : text_open_descriptor(&input->reader, STDIN_FILENO, TEXT_STANDARD_INPUT, error);
+    return text_open(&input->reader, "-", error);
 }
 
 void input_close(Input *input)
@@ -46,10 +44,8 @@ static TextResult read_line(Input *input, const char **line, size_t *length, Err
     if (!input->prompt) return text_next(&input->reader, line, length, error);
     fputs("> ", input->prompt);
     fflush(input->prompt);
-    sighandler_t handler = signal(SIGINT, SIG_DFL);  // there is nothing to stop
     TextResult result = text_next(&input->reader, line, length, error);
-    signal(SIGINT, handler);
-    if (result == TEXT_END) fputc('\n', input->prompt);
+    if (result == TEXT_END || file_stop) fputc('\n', input->prompt);
     return result;
 }
 
@@ -70,6 +66,7 @@ static TextResult next_line(Input *input, const char **line, size_t *length, Err
 TextResult input_next(Input *input, const char **line, size_t *length, Error *error)
 {
     TextResult result = next_line(input, line, length, error);
+    if (file_stop && result == TEXT_ERROR) result = TEXT_END;
     input->lines += result == TEXT_LINE;
     return result;
 }

@@ -28,7 +28,8 @@ typedef struct Input {
 bool input_open(Input *input, const StringList *texts, FILE *news, Error *error);
 void input_close(Input *input);  // does nothing for {0}
 
-/* The next line; checks that it is UTF-8. The result is that of text_next. */
+/* The next line; checks that it is UTF-8. The result is that of text_next, but TEXT_END if a signal
+ * has ended the waiting (base/file.h). */
 TextResult input_next(Input *input, const char **line, size_t *length, Error *error);
 
 /* Whether input_next can return without waiting. A caller that collects lines must translate

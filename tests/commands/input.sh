@@ -33,12 +33,12 @@ format little32.txt UTF-32 "iconv -f UTF-32 -t UTF-8" '\377\376\0\0o\0\0\0'
 format big32.txt UTF-32 "iconv -f UTF-32 -t UTF-8" '\0\0\376\377\0\0\0o'
 printf 'BZh one PK 7z\n' >plain
 check "text that begins like one is text" sh -c "test \"\$('$BIN/translate' --model run <plain | wc -l)\" = 1"
-wrong "a .gz in a pipe" 1 "is a gzip file, .*: put zcat FILE | before" sh -c \
-    "printf '\037\213\010\0' | '$BIN/translate' --model run"
 gzip -k valid.s valid.t
 translate <valid.s >expected
 translate <valid.s.gz >out
 check "./translate reads .gz" cmp out expected
+(head -c 1 valid.s.gz; sleep 0.2; tail -c +2 valid.s.gz) | translate >out
+check "also from a pipe" cmp out expected
 translate --reference valid.t <valid.s 2>expected.scores >out
 translate --reference valid.t.gz <valid.s.gz 2>err >out
 check "and references in .gz" cmp err expected.scores

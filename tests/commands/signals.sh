@@ -58,6 +58,34 @@ if ! nm "$BIN/train" | grep -q __tsan; then
     check "and saves" grep -q "saved after update [01]\$" said
 fi
 
+# ---- waiting for input ----
+mkfifo nobody silent
+exec 3<>silent
+# ends WHAT COMMAND...: it waits for ever, and ends at the first signal.
+ends() {
+    what=$1
+    shift
+    for signal in INT TERM; do
+        env --default-signal timeout -s KILL 60 "$@" <&3 >out 2>err &
+        pid=$!
+        sleep 0.3
+        kill -$signal $pid
+        wait $pid
+        got=$?
+        check "SIG$signal while it waits for $what" test $got:$signal = 130:INT -o $got:$signal = 143:TERM
+        check "without a word" test ! -s err
+    done
+}
+toy="$BIN/translate --quiet --threads 1 --model $here/data/toy/model.safetensors"
+ends "a line" $toy
+ends "a translation" $toy --score --target nobody one
+ends "links" $toy --align --target train.t --gold nobody one
+ends "a reference" $toy --hypothesis train.t --reference nobody
+ends "numbers" $toy --by-hand nobody
+ends "a corpus" "$BIN/train" $tiny --train-source nobody --train-target train.t --output waits
+ends "its configuration" "$BIN/train" --config - --output waits
+exec 3>&-
+
 # ---- ignored from the beginning ----
 for signal in HUP INT; do
     start "ignored$signal" env --default-signal --ignore-signal=$signal $train

@@ -2,7 +2,7 @@
  * translations, or references; 0x1E; gold alignments. The first byte chooses among
  *
  *     0 translate, 1 translate with --given, 2 --score, 3 --align, 4 --hypothesis,
- *     5 translate what comes through a descriptor, 6 translate texts of the command line
+ *     5 as 0, 6 translate texts of the command line
  *
  * and what is printed; 0x80: invalid text is replaced. Without --align, a layer and a text for
  * --head take the place of gold alignments. */
@@ -124,11 +124,8 @@ static void begin(unsigned flags, char *const path[3], char *const part[3])
     StringList texts = {0};
     Input input = {.texts = &texts, .news = nowhere};
     TextReader other;
-    FILE *file = fopen(path[0], "r");
     if (what == TEXTS) texts = lines_of(part[0]);
-    assert(file && text_open(&other, path[1], &error));
-    assert(what == DESCRIPTOR ? text_open_descriptor(&input.reader, fileno(file), "it", &error)
-                              : text_open(&input.reader, path[0], &error));
+    assert(text_open(&input.reader, path[0], &error) && text_open(&other, path[1], &error));
     input.reader.replace = other.replace = flags & 128;
     if (accepted(view_open(&view, &error)))
         work(what, &view, &input, flags & 16 || what == HYPOTHESIS ? &other : NULL, path, part);
@@ -136,7 +133,6 @@ static void begin(unsigned flags, char *const path[3], char *const part[3])
     accepted(view_close(&view, &error));
     input_close(&input);
     text_close(&other);
-    fclose(file);
     strings_free(&texts);
 }
 
