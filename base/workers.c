@@ -7,6 +7,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #ifdef __SSE2__
 #include <immintrin.h>
 #endif
@@ -52,6 +53,7 @@ struct Workers {
     unsigned long round;  // counts the calls of workers_run
     int busy;             // threads still at work in this round
     bool stopping;
+    pid_t process;    // that has the threads: fork() copies none
     int count;        // the caller included
     Thread thread[];  // [count], of which number 0 is the caller
 };
@@ -85,6 +87,7 @@ Workers *workers_start(int threads, Error *error)
     pthread_cond_init(&workers->start, NULL);
     pthread_cond_init(&workers->done, NULL);
     workers->count = 1;
+    workers->process = getpid();
 
     sigset_t all, before;
     sigfillset(&all);
@@ -151,6 +154,9 @@ bool workers_each(Workers *workers, size_t count, WorkersItem *work, void *conte
                   Error *error)
 {
     Loop loop = {.count = count, .work = work, .context = context, .error = error};
+    if (workers && workers->process != getpid())
+        return error_set(error,
+                         "the threads were started before a fork: start new ones after it");
     if (workers) workers_run(workers, take_items, &loop);
     else take_items(&loop, 0);
     return !atomic_load(&loop.failed);
@@ -163,7 +169,10 @@ int workers_count(const Workers *workers)
 
 void workers_stop(Workers *workers)
 {
-    if (!workers) return;
+    if (!workers || workers->process != getpid()) {
+        free(workers);
+        return;
+    }
     pthread_mutex_lock(&workers->lock);
     workers->stopping = true;
     pthread_cond_broadcast(&workers->start);

@@ -27,6 +27,8 @@ bool workers_each(Workers *workers, size_t count, WorkersItem *work, void *conte
 void workers_run(Workers *workers, void (*work)(void *context, int worker), void *context);
 
 int workers_count(const Workers *workers);
+
+/* In a process that was forked since workers_start, it only frees memory, and workers_each fails. */
 void workers_stop(Workers *workers);
 
 /* The number of processors that this process may use. */

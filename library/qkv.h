@@ -15,7 +15,7 @@
  * Threads: a model never changes. Any number of translators, on any threads, can share it. Use
  * a translator from one thread at a time; it has worker threads of its own. The same texts and
  * settings give bit-identical results on one kind of processor, whatever the number of threads
- * and the other texts of the call.
+ * and the other texts of the call. After fork() the new process can only free a translator.
  *
  * Texts are UTF-8 and end in NUL. Tokens (`piece`s of the vocabulary) belong to the model and
  * are freed with it. */
@@ -84,7 +84,7 @@ typedef struct QkvHypothesis {
 typedef struct QkvTranslation {
     int count;                        // 1, or the number set by "n-best" or "alternatives"
     const QkvHypothesis *hypothesis;  // [count], best first; samples as drawn
-    int cut;  // the text's number of tokens if it was too long and has been cut; otherwise 0
+    int cut;  // the text's number of tokens (of its first 16 MiB) if it was cut; otherwise 0
 } QkvTranslation;
 
 typedef struct QkvTranslations {

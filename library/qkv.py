@@ -152,8 +152,8 @@ class Model:
         return self._translator
 
     def _use(self, function, *arguments):
+        translator = self._open()  # lives until the call returns; first, as fork() may have copied a lock that is held
         with self._lock:  # one thread at a time
-            translator = self._open()  # lives until the call returns
             return _call(function, translator.pointer, *arguments)
 
     def set(self, **options):

@@ -1,7 +1,10 @@
-/* Tests of workers.h: a loop over items on no, one and several threads. */
+/* Tests of workers.h: a loop over items on no, one and several threads, and after fork(). */
 #include "base/workers.h"
 
 #include <stdatomic.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "tests/fixtures/test.h"
 
@@ -34,6 +37,22 @@ TEST(each_item_is_taken_once_and_the_first_failure_ends_the_loop)
             workers_stop(workers);
             if (threads < 2 && fails != NEVER) assert_int_equal(atomic_load(&c.calls[6]), 0);
         }
+}
+
+TEST(a_forked_process_waits_for_no_thread)
+{
+    Error error = {""};
+    Count c = {.fails = NEVER};
+    Workers *workers = workers_start(THREADS, &error);
+    pid_t child = fork();
+    if (!child) alarm(60);
+    bool good = workers_each(workers, ITEMS, count, &c, &error);
+    workers_stop(workers);
+    if (!child) _exit(good || !strstr(error.text, "started before a fork"));
+    int status;
+    assert_true(good);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
 }
 
 TEST_MAIN("workers", NULL, NULL)

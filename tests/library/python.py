@@ -3,6 +3,7 @@
     python3 python.py MODEL     of English-French toy sentences"""
 import math
 import os
+import signal
 import sys
 import threading
 
@@ -71,12 +72,18 @@ with qkv.Model(path, n_best=3, threads=2) as model:
     for thread in threads: thread.join()
     check("threads can share a model", several == [FRENCH] * 8)
     sys.stdout.flush()
+    model._lock.acquire()  # as by a thread that translates, which fork() does not copy
     child = os.fork()
     if not child:
+        signal.alarm(100)
         refused("a model from before a fork", qkv.Error, "before a fork", lambda: model.translate(TEXT))
+        own = qkv.Model(path, threads=2)
+        model.close()
+        check("is replaced in the new process", own.translate(TEXT) == FRENCH)
         sys.stdout.flush()
         os._exit(failed)
     failed |= os.waitpid(child, 0)[1] != 0
+    model._lock.release()
 
 for name, call in (("translate", lambda: model.translate(TEXT)), ("score", lambda: model.score(TEXT, FRENCH)),
                    ("attention", lambda: model.attention(TEXT)), ("set", lambda: model.set(beam=2))):
