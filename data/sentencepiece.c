@@ -7,6 +7,7 @@
  *                            40  unk_id  41  bos_id  42  eos_id  43  pad_id  44  unk_surface
  *                            47  eos_piece
  *     3  normalizer_spec      2  precompiled_charsmap (below)
+ *     4  self_test_data       texts that the library encodes when it loads the model
  *     5  denormalizer_spec    2  precompiled_charsmap
  *
  * The library's matcher of user-defined pieces has a buffer for 64 matches at one place of a
@@ -26,7 +27,7 @@
  * state on, without any bounds check; at most 32 matches on one path fit into its buffer. So a
  * table is valid if all 256 places of every state that can be reached are inside the array, no
  * path returns to one of its states, none has more than MAX_MATCHES leaves, and every leaf's
- * value is the start of a string.
+ * value is the start of a string, of at most MAX_OUTPUT bytes: a text grows no more than that.
  *
  * SentencePiece's default order is <unk> 0, <s> 1, </s> 2. Here it is </s> 0, <unk> 1, as in
  * MarianMT. Rewriting a model once, instead of mapping ids at every use, keeps all models in
@@ -46,10 +47,11 @@ enum {
     MAX_NESTED = 64,      // user-defined pieces of which one begins with another
     MAX_DEPTH = 128,      // bytes of the longest text a rule replaces
     MAX_MATCHES = 31,     // rules of which one begins with another
+    MAX_OUTPUT = 256,     // bytes of the longest text that a rule or <unk> becomes
 };
 
-enum { PIECE = 1, TRAINER = 2, NORMALIZER = 3, DENORMALIZER = 5 };  // fields of a model
-enum { PIECE_TEXT = 1, PIECE_TYPE = 3 };                            // of a piece
+enum { PIECE = 1, TRAINER, NORMALIZER, SELF_TEST, DENORMALIZER };  // fields of a model
+enum { PIECE_TEXT = 1, PIECE_TYPE = 3 };                           // of a piece
 enum { MODEL_TYPE = 3, UNK_ID = 40, BOS_ID, EOS_ID, PAD_ID, UNK_SURFACE, EOS_PIECE = 47 };
 enum { UNIGRAM = 1, CHAR = 4 };  // the first and last type
 enum { CHARSMAP = 2 };           // of a normaliser
@@ -123,7 +125,9 @@ static bool check_state(const Charsmap *map, Reach *reach, uint32_t state, int d
         if (!check_state(map, reach, to, depth + 1)) return false;
         if (has_leaf(unit)) {
             uint32_t value = leaf_value(map, to);
-            if (value >= map->size || (value > 0 && map->string[value - 1] != 0)) return false;
+            if (value >= map->size || (value > 0 && map->string[value - 1] != 0) ||
+                strnlen(map->string + value, MAX_OUTPUT + 1) > MAX_OUTPUT)
+                return false;
         }
         int further = reach[to].depth + 1, matches = reach[to].matches + has_leaf(unit);
         if (further > MAX_DEPTH || matches > MAX_MATCHES) return false;
@@ -157,7 +161,10 @@ static bool check_charsmap(Bytes table, Error *error)
     if (!reach) return error_set(error, "out of memory");
     bool good = check_table(&map, reach);
     free(reach);
-    return good || error_set(error, "its normalisation table is broken");
+    return good || error_set(error,
+                             "its normalisation table is broken, or a text becomes more "
+                             "than %d bytes by it",
+                             MAX_OUTPUT);
 }
 
 typedef struct RuleWalk {
@@ -217,6 +224,8 @@ static bool read_trainer(Pieces *pieces, Bytes spec, Error *error)
 {
     for (Field field; spec.count > 0 && protobuf_field(&spec, &field);) {
         if (field.number == UNK_SURFACE) pieces->unknown_surface = field.bytes;
+        if (pieces->unknown_surface.count > MAX_OUTPUT)
+            return error_set(error, "its text for unknown words is too long");
         if (field.number != MODEL_TYPE) continue;
         if (field.value < UNIGRAM || field.value > CHAR)
             return error_set(error, "it is of an unknown type");
@@ -275,6 +284,8 @@ static bool read_model(Pieces *pieces, Bytes model, Error *error)
     Bytes decoding;
     for (Field field; model.count > 0;) {
         if (!protobuf_field(&model, &field)) return error_set(error, "it is damaged");
+        if (field.number == SELF_TEST && field.bytes.count > MAX_PIECE)
+            return error_set(error, "its self-test is too long");
         if ((field.number == PIECE && !read_piece(pieces, field.bytes, error)) ||
             (field.number == TRAINER && !read_trainer(pieces, field.bytes, error)) ||
             (field.number == NORMALIZER &&

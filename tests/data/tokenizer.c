@@ -388,6 +388,12 @@ TEST(hostile_tables)
     unit[1] = 0x80000000u;  // the leaf: string 0
     assert_true(accepts_table(unit, 512, "b", 2));
 
+    char text[258];  // a letter becomes it
+    memset(text, 'b', sizeof text), text[256] = 0;
+    assert_true(accepts_table(unit, 512, text, 257));
+    text[256] = 'b', text[257] = 0;
+    assert_false(accepts_table(unit, 512, text, 258));
+
     assert_false(accepts_table(unit, 300, "b", 2));   // state 256 ends outside
     assert_false(accepts_table(unit, 512, "bc", 2));  // no NUL at the end
     assert_false(accepts_table(unit, 512, "\xff", 2));
@@ -404,6 +410,25 @@ TEST(hostile_tables)
     unit[256 ^ 'a'] = 'a' << 10 | LEAF | 'a';  // back to state 256: endless matches
     unit[256] = 0x80000000u;
     assert_false(accepts_table(unit, 512, "b", 2));
+}
+
+/* The text for unknown words (field 44 of trainer_spec, 2) and a self-test (4) of `size` bytes. */
+static bool accepts_length(int field, size_t size)
+{
+    static char text[1 << 17];
+    static SmallModel spec, model;
+    spec.size = 0;
+    small_model_put(&spec, 44, text, field == 44 ? size : 0);
+    small_model_begin(&model, TOKENIZER_UNIGRAM, false);
+    small_model_put(&model, 2, spec.bytes, spec.size);
+    if (field == 4) small_model_put(&model, 4, text, size);
+    return loads(model.bytes, model.size, &error) || !strstr(error.text, "is too long");
+}
+
+TEST(hostile_lengths)
+{
+    assert_true(accepts_length(44, 256) && accepts_length(4, 1 << 16));
+    assert_false(accepts_length(44, 257) || accepts_length(4, (1 << 16) + 1));
 }
 
 int main(void)
