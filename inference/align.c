@@ -124,10 +124,11 @@ bool links_read(Links *links, const char *text, const char *where, int source_wo
     links->count = 0;
     for (int length; *(text += strspn(text, " \t\r")); text += length) {
         int source, target, end = 0;
-        char mark[2];
+        char mark[2], link[24];
         length = (int)strcspn(text, " \t\r");
+        snprintf(link, sizeof link, "%.*s", length, text);  // sscanf reads all that follows
         bool known = (int)strspn(text, "0123456789-?p") >= length;  // sscanf takes a sign, too
-        if (!known || sscanf(text, "%9d%1[-?p]%9d%n", &source, mark, &target, &end) != 3 ||
+        if (!known || sscanf(link, "%9d%1[-?p]%9d%n", &source, mark, &target, &end) != 3 ||
             source < 0 || target < 0 || end != length)
             return error_set(error,
                              "%s: '%.*s' is not a link like 0-0, or 0?0 if it is possible",

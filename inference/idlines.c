@@ -138,11 +138,13 @@ static bool end_line(IdLines *lines, const Tokenizer *tokenizer, size_t first, s
 bool idlines_add(IdLines *lines, const Tokenizer *tokenizer, int max_length, const char *text,
                  size_t length, size_t *cut, Error *error)
 {
-    size_t first = lines->ids.count, most = (size_t)max_length - 1;
+    size_t first = lines->ids.count, most = (size_t)max_length - 1, whole = length;
     Ids begin = {0};
+    if (length > TOKENIZER_MAX_TEXT)  // whole characters
+        for (length = TOKENIZER_MAX_TEXT; length && (text[length] & 0xC0) == 0x80;) length--;
     bool good = tokenizer_encode_begins(tokenizer, &lines->ids, &begin, text, length, error) &&
                 end_line(lines, tokenizer, first, most, &begin, text, length, error);
-    if (cut) *cut = begin.count > most ? begin.count : 0;
+    if (cut) *cut = begin.count > most ? begin.count : length < whole ? most + 1 : 0;
     free(begin.id);
     return good;
 }

@@ -31,7 +31,8 @@ typedef struct IdLines {
 
 /* Appends a line and </s>. A line of more than max_length - 1 tokens is cut to that length.
  * *cut (=) the number of tokens before the cut, or 0 if the line was not cut. Pass NULL if not
- * needed. */
+ * needed. Of a line of more than TOKENIZER_MAX_TEXT bytes only those are read: it counts as cut, and
+ * has max_length tokens or more. */
 bool idlines_add(IdLines *lines, const Tokenizer *tokenizer, int max_length, const char *text,
                  size_t length, size_t *cut, Error *error);
 

@@ -294,15 +294,16 @@ void report_validation(const Run *run, const Validation *v, bool best)
 /* The command for a validation sentence, the first that is short and needs no quoting. */
 static void say_command(const Run *run)
 {
+    enum { LONGEST = 80 };
     const char *folder = run->settings->run.output, *text = "";
     const char *quote = strpbrk(folder, " $&*?;()<>|\\\"`") ? "'" : "";
     size_t n = 0;
     for (size_t i = 0; i < run->valid_text.pairs; i++) {
         text = corpus_sentence(&run->valid_text, SOURCE, i, &n);
-        if (n >= 15 && n <= 80 && !memchr(text, '\'', n)) break;
+        if (n >= 15 && n <= LONGEST && !memchr(text, '\'', n)) break;
     }
     console_say("translate with: %stranslate --model %s%s%s --attention attention.png '%.*s'",
-                command_prefix(), quote, folder, quote, (int)n, text);
+                command_prefix(), quote, folder, quote, n < LONGEST ? (int)n : LONGEST, text);
 }
 
 void report_end(const Run *run, bool stopped, const char *const *pictures, int count)

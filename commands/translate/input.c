@@ -92,23 +92,26 @@ static void find_unknown(StringList *words, const IdLines *lines, int s)
 {
     static const char marks[] = "!\"'(),-./:;?[]{}";
     Error error;
+    json_t *seen = json_object();  // a set
     for (int t = lines->start[s]; t < lines->start[s + 1]; t++) {
         char *text = lines->unknown[t] ? strdup(lines->unknown[t]) : NULL, *rest = NULL;
         for (char *word = text; word && (word = strtok_r(rest ? NULL : text, " \t", &rest));) {
             size_t first = strspn(word, marks), end = strlen(word);
             while (first < end && strchr(marks, word[end - 1])) word[--end] = 0;
             if (first < end) word += first;
-            int seen = 0;
-            while (seen < words->count && strcmp(words->item[seen], word)) seen++;
-            if (seen == words->count) strings_add(words, word, &error);
+            if (!json_object_get(seen, word) && strings_add(words, word, &error))
+                json_object_set_new(seen, word, json_null());
         }
         free(text);
     }
+    json_decref(seen);
 }
 
 void input_warn_unknown(Input *input, const IdLines *lines, const char *what)
 {
+    enum { MOST = 10 };  // words that are named
     StringList words = {0};
+    char number[NUMBER_TEXT];
     FILE *news = input->news;
     bool numbered = input->lines && input->texts->count != 1;
     if (news) find_unknown(&words, lines, lines->count - 1);
@@ -119,8 +122,11 @@ void input_warn_unknown(Input *input, const IdLines *lines, const char *what)
             fprintf(news, "%s %lld%s", input->texts->count ? "text" : "line", input->lines,
                     what ? ", " : ": ");
         fprintf(news, "%s%snot in this model's vocabulary", what ? what : "", what ? ": " : "");
-        for (int w = 0; w < words.count; w++)
-            utf8_print(news, "%s %s", w ? "," : ":", words.item[w]);
+        for (int w = 0; w < words.count && w < MOST; w++)
+            utf8_print(news, "%s %.80s%s", w ? "," : ":", words.item[w],
+                       strlen(words.item[w]) > 80 ? "…" : "");
+        if (words.count > MOST)
+            fprintf(news, ", and %s more", number_text(number, words.count - MOST));
         fputc('\n', news);
     }
     strings_free(&words);

@@ -69,7 +69,8 @@ static void find_tokens(bool *stands, const Bundle *bundle, CorpusSide side, FIL
         good = name && mark_tokens(stands, tokenizer, toy ? shipped : name);
     }
     if (!good && news)
-        utf8_print(news, "%s: the training text (%s) is not here: all tokens are compared\n",
+        utf8_print(news,
+                   "%s: the training text (%.200s) is not here: all tokens are compared\n",
                    command_name(), name);
     for (int id = 0; !good && id < tokenizer_vocab_size(tokenizer); id++) stands[id] = true;
     json_decref(config);

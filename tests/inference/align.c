@@ -5,6 +5,8 @@
 #include "tests/fixtures/random-model.h"
 #include "tests/fixtures/small-model.h"
 
+#include <unistd.h>
+
 /* "0-0 1-2", as links_read takes them, possible ones with '?'. */
 static void assert_links(const Links *links, const char *expected)
 {
@@ -210,6 +212,20 @@ TEST(words_between_spaces)
     free(ids.id);
     free(begin.id);
     tokenizer_free(tokenizer);
+}
+
+TEST(a_line_of_many_links_takes_linear_time)
+{
+    static char text[4000000 + 1];
+    Error error;
+    Links links = {0};
+    for (size_t i = 0; i < sizeof text - 1; i += 4)
+        memcpy(text + i, i % 8 ? "1-0 " : "0?1 ", 4);
+    alarm(60);
+    assert_true(links_read(&links, text, "it", 2, 2, &error));
+    alarm(0);
+    assert_int_equal(links.count, 2);
+    links_free(&links);
 }
 
 TEST_MAIN("align", NULL, NULL)
