@@ -50,16 +50,12 @@ static int put_some(FILE *out, const char *text, int width)
 
 void columns_put(FILE *out, const char *text, int width, bool right)
 {
-    int needs = columns_width(text);
-    if (needs > width) {
-        int used = put_some(out, text, width - 1);
-        fputs("…", out);
-        for (used++; used < width; used++) fputc(' ', out);
-        return;
-    }
-    if (right) fprintf(out, "%*s", width - needs, "");
-    put_some(out, text, needs);
-    if (!right) fprintf(out, "%*s", width - needs, "");
+    int needs = columns_width(text), used = 0;
+    bool cut = needs > width;
+    for (; right && used < width - needs; used++) fputc(' ', out);
+    used += put_some(out, text, cut ? width - 1 : needs);
+    if (cut) fputs("…", out), used++;
+    for (; used < width; used++) fputc(' ', out);
 }
 
 void columns_wrap(FILE *out, const char *text, int first, int indent, int width)

@@ -121,9 +121,7 @@ void utf8_print(FILE *out, const char *format, ...)
 
 void utf8_put(FILE *out, const char *text)
 {
-    bool shown = isatty(fileno(out));
-    if (shown) utf8_print(out, "%s", text);
-    for (; !shown && *text; text++)
-        if (strchr("\t\n\v\f\r", *text)) fputs(replacement, out);
-        else fputc(*text, out);
+    if (isatty(fileno(out))) utf8_print(out, "%s", text), text = "";
+    for (; *text; text++)
+        fputs(strchr("\t\n\v\f\r", *text) ? replacement : (char[]){*text, 0}, out);
 }

@@ -77,9 +77,9 @@ void progressbar_share(ProgressBar *bar, double share, double left, bool at_most
 void progressbar_end(ProgressBar *bar)
 {
     int width = columns_width(bar->line);
-    bool cut = bar->terminal && width >= bar->columns;
+    if (bar->terminal && width >= bar->columns) width = bar->columns - 1;
     if (bar->terminal) fputs("\r\033[K", bar->out);
-    columns_put(bar->out, bar->line, cut ? bar->columns - 1 : width, false);
+    columns_put(bar->out, bar->line, width, false);
     if (!bar->terminal) fputc('\n', bar->out);
     fflush(bar->out);
 }
