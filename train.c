@@ -11,7 +11,9 @@
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -67,7 +69,7 @@ enum { RECORDERS = sizeof recorders / sizeof *recorders };
 /* What rank 0 writes; RECORDS: metrics.jsonl and what is recorded for pictures; from PICTURES on
  * the picture of each recorder. A failure is said at once unless the run is ending, and at the end
  * if no later try was good. It then fails the run, unless it is that of a picture. */
-enum { LAST, BEST, RECORDS, PICTURES, OUTPUTS = PICTURES + RECORDERS };
+enum { LAST, BEST, VALIDATED, RECORDS, PICTURES, OUTPUTS = PICTURES + RECORDERS };
 static Error failure[OUTPUTS];  // "": none
 static bool ending;
 
@@ -197,6 +199,7 @@ static bool record(Run *run, const Validation *v, Error *error)
     if (run_hold(run, error) && file_exists(&there, run->best, error) && !there)
         p->best = progress_start().best;
     bool best = progress_better(p, quality, (Criterion)run->settings->training.best);
+    tried(VALIDATED, true, error);
     p->validated = p->update;
     p->stale = best ? 0 : p->stale + 1;
     if (best) p->best = *quality, p->best_update = p->update;
@@ -204,11 +207,13 @@ static bool record(Run *run, const Validation *v, Error *error)
     if (!metrics_add(&run->metrics, &line, error)) tried(RECORDS, false, error);
     if (!best || tried(BEST, run_save(run, run->best, false, error), error)) return best;
     p->best = before.best, p->best_update = before.best_update;
+    p->validated = before.validated;  // if the run ends here, the same command validates again
     return false;
 }
 
 /* Rank 0's part of a validation: that of the weights, or with --ema of their moving average. A
- * signal cuts it short; nothing is recorded then. */
+ * signal cuts it short; nothing is recorded then. A loss that is not finite ends the run; what else
+ * fails is tried again at the next validation. */
 static bool validate_candidate(Run *run, Validation *v, Error *error)
 {
     if (stop_signal) return true;
@@ -219,7 +224,8 @@ static bool validate_candidate(Run *run, Validation *v, Error *error)
     for (int r = 0; best && r < RECORDERS; r++)
         if (recorders[r]->best) tried(PICTURES + r, recorders[r]->best(run, v, error), error);
     transformer_use(&run->model, weights);
-    return good || v->ids.stopped;
+    return good || v->ids.stopped ||
+           (isfinite(v->quality.loss) && !tried(VALIDATED, false, error));
 }
 
 /* Saves unless nothing has happened since the last time. All ranks must call it. */
@@ -251,6 +257,43 @@ static bool validate(Run *run, Validation *v, Error *error)
     return good;
 }
 
+/* When a file was written last, in nanoseconds; 0: never. */
+static long long written(const char *path)
+{
+    struct stat file;
+    return stat(path, &file) ? 0 : file.st_mtim.tv_sec * 1000000000LL + file.st_mtim.tv_nsec;
+}
+
+/* Validates the model of best.safetensors, for a picture of it. */
+static bool validate_best(const Recorder *recorder, Run *run, Validation *v, Error *error)
+{
+    real *weights = run->model.block, *best = malloc(run->model.params.size * sizeof *best);
+    if (!best) return error_memory(error, "to draw %s", recorder->picture);
+    bool good = run_read_weights(best, run, run->best, error);
+    transformer_use(&run->model, best);
+    good = good && ((validation_run(v, &stop_signal, error) && recorder->best(run, v, error)) ||
+                    v->ids.stopped);
+    transformer_use(&run->model, weights);
+    free(best);
+    return good;
+}
+
+/* The pictures of the last validation, if the run was killed before it drew them. */
+static void draw_again(Run *run, Validation *v, Error *error)
+{
+    for (int r = 0; r < RECORDERS && run->progress.validated; r++) {
+        const Recorder *recorder = recorders[r];
+        char path[PATH_MAX];
+        long long drawn = written(run_path(path, run, recorder->picture));
+        bool best = recorder->best && v->translations && drawn < written(run->best);
+        if (recorder->draw && (best || drawn < written(run->last)))
+            tried(PICTURES + r,
+                  (!best || validate_best(recorder, run, v, error)) &&
+                      recorder->draw(run, error),
+                  error);
+    }
+}
+
 /* ---- the training ---- */
 
 /* Checks that no rank has failed. `stop` (=) the signal to stop that any of them has received.
@@ -271,6 +314,7 @@ static bool train(Run *run, Validation *validation, Error *error)
 {
     Throughput throughput = {0};
     if (run->progress.update == 0) record_frames(run, NAN, error);
+    if (run->resumed && distributed_rank() == 0) draw_again(run, validation, error);
     for (;;) {
         if (validation_due(run) && !validate(run, validation, error)) return false;
         if (!agree_on_signals(run, error)) return false;

@@ -11,6 +11,7 @@
 #include "model/checkpoint.h"
 #include "training/distributed.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
@@ -18,6 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 enum { MOST_HELD_OUT = 500, LONGEST_NAME = 64 };  // of a file in the folder
 
@@ -148,21 +150,24 @@ static bool same_everywhere(const Run *run, Error *error)
 
 /* ---- from the corpus to the trainer ---- */
 
+/* What a new run would replace; the last one is of others. */
+static const char *const files[] = {"best.safetensors", "config.json",      "metrics.jsonl",
+                                    "loss.png",         "attention.png",    "weights.tsv",
+                                    "weights.png",      "watch.jsonl",      "watch.png",
+                                    "last.safetensors", "model.safetensors"};
+enum { FILES = sizeof files / sizeof *files };
+
 /* Locks the folder on rank 0, if it exists, unless a new run would replace what is there and not
  * `ours`: a best model, or files of others, who have no .lock. The system removes the lock when
  * the process ends; its children, which may outlive it for a moment, have no part in a lock of
  * fcntl. */
 static bool lock_folder(Run *run, bool ours, Error *error)
 {
-    static const char *const files[] = {
-        "best.safetensors", "model.safetensors", "config.json", "metrics.jsonl", "loss.png",
-        "attention.png",    "weights.tsv",       "weights.png", "watch.jsonl",   "watch.png"};
     char path[PATH_MAX], lock[PATH_MAX];
     struct stat found;
     if (run->lock || distributed_rank() > 0) return true;
     run_path(lock, run, ".lock");
-    for (size_t i = 0; !ours && i < sizeof files / sizeof *files && lstat(run->last, &found);
-         i++)
+    for (int i = 0; !ours && i < FILES && lstat(run->last, &found); i++)
         if (!lstat(run_path(path, run, files[i]), &found) && (!i || lstat(lock, &found)))
             return error_set(error,
                              "'%s' is there and last.safetensors is not: a new training needs "
@@ -274,7 +279,7 @@ static bool read_last(Run *run, Error *error)
     return good;
 }
 
-static bool read_weights(real *block, const Run *run, const char *path, Error *error)
+bool run_read_weights(real *block, const Run *run, const char *path, Error *error)
 {
     CheckpointFile file;
     if (!bundle_open(&file, path, error)) return false;
@@ -294,7 +299,7 @@ static bool start_or_go_on(Run *run, Error *error)
         good = read_last(run, error);
     } else if (first) {
         if (run->settings->fine_tuning.init)
-            good = read_weights(model->block, run, run->settings->init_file, error);
+            good = run_read_weights(model->block, run, run->settings->init_file, error);
         else params_initialise(&model->params, model->block, run->batches.seed);
         if (ema) memcpy(ema, model->block, model->params.size * sizeof *ema);
     }
@@ -417,6 +422,22 @@ long long run_last_update(Run *run)
     return c->max_updates && c->max_updates < all ? c->max_updates : all;
 }
 
+/* Removes the temporary files of a process that was killed (file_temporary). */
+static void remove_temporary(const Run *run)
+{
+    DIR *folder = opendir(run->settings->run.output);
+    for (struct dirent *entry; folder && (entry = readdir(folder));) {
+        const char *name = entry->d_name, *mark = strstr(name, ".tmp-");
+        bool ours = false;
+        for (int i = 0; mark && i < FILES - 1; i++)
+            ours |= strlen(files[i]) == (size_t)(mark - name) &&
+                    !strncmp(name, files[i], (size_t)(mark - name));
+        if (ours && strlen(mark) == 13 && strspn(mark + 5, "0123456789abcdef") == 8)
+            unlinkat(dirfd(folder), name, 0);
+    }
+    if (folder) closedir(folder);
+}
+
 bool run_begin(Run *run, Error *error)
 {
     if (distributed_rank() > 0) return true;
@@ -430,6 +451,7 @@ bool run_begin(Run *run, Error *error)
         return error_set(error, "another training has just made '%s': give another --output",
                          run->last);
     char path[PATH_MAX];
+    if (run->resumed) remove_temporary(run);
     if ((is_new || !run->complete) &&
         !file_replace_text(run_path(path, run, "config.json"),
                            options_to_json(run->settings->groups, SETTINGS_GROUPS), error))

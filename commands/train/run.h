@@ -66,8 +66,8 @@ bool run_update(Run *run, UpdateStats *stats, long long number, size_t u, Error 
 /* The update that the run ends after, as far as that is known yet; 0: no limit. */
 long long run_last_update(Run *run);
 
-/* Makes and locks the folder; writes config.json, unless the run is complete; opens
- * metrics.jsonl. */
+/* Makes and locks the folder; removes what a killed process left in it; writes config.json, unless
+ * the run is complete; opens metrics.jsonl. */
 bool run_begin(Run *run, Error *error);
 
 /* Whether the folder is still the one that this run has locked: call it before writing there. It
@@ -78,6 +78,9 @@ bool run_hold(Run *run, Error *error);
 /* Writes the model's weights, and with `whole` the state of training, which needs
  * optimizer_send to rank 0 first. */
 bool run_save(Run *run, const char *path, bool whole, Error *error);
+
+/* block (=) the weights of a checkpoint with the shape of the run's model. */
+bool run_read_weights(real *block, const Run *run, const char *path, Error *error);
 
 /* Returns path (=) "OUTPUT/name"; run_read has checked that it is not too long. */
 const char *run_path(char path[PATH_MAX], const Run *run, const char *name);

@@ -19,6 +19,15 @@ said() { test "$(grep -c -- "$2" err)" -eq "$1" -a "$(wc -l <err)" -eq "$1"; }
 
 train --watch "one two" --output whole 2>err || cat err
 
+# ---- killed between the last save and the pictures ----
+mkdir drawn && mv whole/*.png drawn
+for file in last.safetensors loss.png watch.jsonl; do echo half >whole/$file.tmp-0123abcd; done; echo mine >whole/notes.tmp-0123abcd
+: >whole/attention.png && touch -d 2000-01-01 whole/attention.png
+train --watch "one two" --output whole 2>err
+check "the same command draws what is missing or old" sh -c '
+    for picture in attention loss weights watch; do cmp drawn/$picture.png whole/$picture.png || exit 1; done'
+check "and nothing half of its own is left" test "$(ls whole | grep tmp)" = notes.tmp-0123abcd
+
 # ---- pictures ----
 for picture in attention loss weights watch; do mkdir -p "blocked/$picture.png"; done
 : >blocked/.lock
@@ -88,8 +97,8 @@ rm best/best.safetensors && mkdir best/best.safetensors
 train --output best 2>err
 check "a best model that cannot be saved fails the run" test $? -eq 1
 check "which can go on" sh -c 'rmdir best/best.safetensors; test -s best/last.safetensors'
-train --max-updates 40 --output best 2>err
-check "then a later one is the best" test -s best/best.safetensors
+train --output best 2>err
+check "the same command validates again and saves it" test $? -eq 0 -a -s best/best.safetensors
 
 (ulimit -f 4 && "$BIN/translate" --model whole --save-int8 small.safetensors 2>err)
 check "./translate --save-int8 over the limit: one sentence" sh -c \
