@@ -62,6 +62,7 @@ typedef struct Program {
     Input input;
     TextReader target, reference;
     Scores scores;
+    Error unscored;  // why a line has no reference: none of those after it is scored
     View view;
     IdLines lines;   // the chunk
     IdLines prefix;  // what each translation begins with
@@ -107,9 +108,9 @@ static bool answer(Program *p, const Translation *translation, int s, Error *err
 {
     char *text = NULL;
     long long number = p->input.lines - p->lines.count + s + 1;
-    bool good =
-        view_answer(&p->view, &text, &p->lines, s, translation, number, error) &&
-        (!p->request.reference || scores_add_line(&p->scores, text, &p->reference, error));
+    bool good = view_answer(&p->view, &text, &p->lines, s, translation, number, error);
+    if (good && p->request.reference && !p->unscored.text[0])
+        scores_add_line(&p->scores, text, &p->reference, &p->unscored);
     free(text);
     return good;
 }
@@ -185,7 +186,7 @@ static bool translate_chunk(Program *p, Error *error)
     Translations out = {0};
     bool good = translator_run(&out, &p->models.ensemble, &input, &p->request.search,
                                p->workers, &file_stop, error);
-    if (p->request.attention.count) progressbar_clear(&p->bar);
+    if (p->request.attention.count || p->request.reference) progressbar_clear(&p->bar);
     for (int s = 0; s < out.sentences && good && !out.stopped; s++)
         good = answer(p, &out.sentence[s], s, error);
     translations_free(&out);
@@ -222,6 +223,7 @@ static bool translate(Program *p, Error *error)
     progressbar_clear(&p->bar);
     input_end(&p->input);
     if (!good || !p->request.reference || file_stop) return good;
+    if (p->unscored.text[0]) return *error = p->unscored, false;
     if (!partner_end(&p->reference, p->scores.lines, "translations", error)) return false;
     scores_print(&p->scores, stderr);
     return true;

@@ -336,7 +336,7 @@ static bool encode_sentence(Chunk *chunk, const Round *round, size_t pair, Error
     Ids *ids = &chunk->ids;
     size_t length, first = ids->count;
     const char *line = corpus_sentence(round->text, round->side, pair, &length);
-    if (length > TOKENIZER_MAX_TEXT) return true;
+    if (length > CORPUS_MAX_SENTENCE) return true;
     if (!tokenizer_encode(round->tokenizer, ids, line, length, error)) return false;
     if (ids->count - first > round->max_length) {
         ids->count = first;

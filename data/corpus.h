@@ -40,7 +40,8 @@ typedef struct Corpus {
     CorpusLine *line;       // [pairs] where they come from
 } Corpus;
 
-enum { CORPUS_FIRST = 3, CORPUS_MAX_FILES = 1 << 16 };
+/* CORPUS_MAX_SENTENCE: bytes of one that is kept, as many as can be scored (scores/codepoints.h). */
+enum { CORPUS_FIRST = 3, CORPUS_MAX_FILES = 1 << 16, CORPUS_MAX_SENTENCE = 1 << 20 };
 
 /* Why a pair is left out. A side is empty if it has no text, only spaces, or no token. */
 typedef enum { EMPTY_SOURCE, EMPTY_TARGET, EMPTY_BOTH, TOO_LONG, SKIP_REASONS } CorpusSkip;
@@ -101,7 +102,8 @@ const char *corpus_sentence(const CorpusText *text, CorpusSide side, size_t pair
 
 /* Text to ids, by each side's tokenizer (both may be the same one), on all threads of workers,
  * or on this thread if workers is NULL. The result does not depend on the number of threads. A
- * pair with more than max_length tokens on a side, </s> not counted, is left out. With
+ * pair with more than max_length tokens on a side, </s> not counted, or more than
+ * CORPUS_MAX_SENTENCE bytes, is left out. With
  * keep_text, the text keeps exactly the pairs of the corpus: pair i of one is pair i of the
  * other. Without, the text is freed while it is encoded and is empty afterwards. On failure it
  * is freed too. `report` is the one that corpus_read filled. */

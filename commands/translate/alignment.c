@@ -2,6 +2,7 @@
 #include "commands/translate/alignment.h"
 
 #include "base/file.h"
+#include "commands/command.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -92,14 +93,19 @@ static void print_best(const AlignWays *ways, const char *what, int k)
 
 /* ---- the run ---- */
 
-static bool read_gold(const Alignment *a, Links *gold, Error *error)
+/* A line without possible links is an error if it is the first; after it, *snapshot becomes NULL. */
+static bool read_gold(const Alignment *a, Links *gold, const Snapshot **snapshot, Error *error)
 {
     const char *line;
     size_t length;
     char where[300];
     if (!partner_next(a->gold, &line, &length, "sources", error)) return false;
     snprintf(where, sizeof where, "%.250s:%zu", a->gold->name, a->gold->line);
-    return links_read(gold, line, where, a->source.words, a->target.words, error);
+    bool good = links_read(gold, line, where, a->source.words, a->target.words, error);
+    if (good || a->gold->line == 1) return good;
+    fprintf(stderr, "%s: %s: left out\n", command_name(), error->text);
+    *snapshot = NULL;
+    return true;
 }
 
 /* Adds the pair to the report of heads, compares it with `gold`, or aligns it. */
@@ -110,12 +116,12 @@ static bool use_pair(Alignment *a, const Snapshot *snapshot, const Links *gold, 
     return a->gold ? compare_all(a, snapshot, gold, error) : link_pair(a, snapshot, error);
 }
 
-/* snapshot: of the pair; NULL if a side is longer than the model takes */
+/* snapshot: of the pair; NULL if it is left out */
 static bool align_one(Alignment *a, const Snapshot *snapshot, Error *error)
 {
     Links gold = {0}, *links = &a->view->aligner.links;
     links->count = 0;
-    bool good = (!a->gold || read_gold(a, &gold, error)) &&
+    bool good = (!a->gold || read_gold(a, &gold, &snapshot, error)) &&
                 (!snapshot || use_pair(a, snapshot, &gold, error));
     if (good && !a->gold && !a->view->request->head_report) {
         links_print(stdout, links);
@@ -134,15 +140,15 @@ static bool align_all(Alignment *a, Error *error)
     const char *line;
     size_t length;
     while (!*p->stop && (result = input_next(p->input, &line, &length, error)) == TEXT_LINE) {
-        bool too_long;
+        bool left_out;
         idlines_clear(&a->source);
         idlines_clear(&a->target);
-        if (!pairs_add(p, &a->source, &a->target, &too_long, line, length, error)) return false;
+        if (!pairs_add(p, &a->source, &a->target, &left_out, line, length, error)) return false;
         Snapshot *snapshot =
-            too_long ? NULL
+            left_out ? NULL
                      : snapshot_open(&p->bundle->model, source->ids.id, source->start[1],
                                      target->ids.id, target->start[1], error);
-        bool good = (snapshot || too_long) && align_one(a, snapshot, error);
+        bool good = (snapshot || left_out) && align_one(a, snapshot, error);
         snapshot_close(snapshot);
         if (!good) return false;
     }

@@ -174,18 +174,18 @@ bool partner_end(TextReader *reader, long long lines, const char *what, Error *e
 }
 
 /* The target of the line. If it follows a TAB in it, *length becomes the length of the
- * source. */
+ * source. Without a TAB it is empty and begins where the line ends; in the first line that is an
+ * error. */
 static bool find_target(const Pairs *p, const char **target, size_t *target_length,
                         const char *line, size_t *length, Error *error)
 {
     if (p->target) return partner_next(p->target, target, target_length, "sources", error);
-    return text_columns(line, length, target, target_length) ||
+    return text_columns(line, length, target, target_length) || p->input->lines > 1 ||
            error_set(error,
-                     "line %lld has no TAB: give source TAB target, or the targets by --target",
-                     p->input->lines);
+                     "line 1 has no TAB: give source TAB target, or the targets by --target");
 }
 
-bool pairs_add(const Pairs *p, IdLines *source, IdLines *target, bool *too_long,
+bool pairs_add(const Pairs *p, IdLines *source, IdLines *target, bool *left_out,
                const char *line, size_t length, Error *error)
 {
     const char *other;
@@ -197,8 +197,12 @@ bool pairs_add(const Pairs *p, IdLines *source, IdLines *target, bool *too_long,
     input_warn_unknown(p->input, source, NULL);
     input_warn_unknown(p->input, target, "target");
     if (p->shuffle) idlines_shuffle(source, *p->shuffle, (uint64_t)p->input->lines);
-    *too_long = cut || other_cut;
-    if (*too_long && p->input->news)
+    bool bare = !p->target && other == line + length;
+    *left_out = cut || other_cut || bare;
+    if (bare && p->input->news)
+        fprintf(p->input->news, "%s: line %lld has no TAB: left out\n", command_name(),
+                p->input->lines);
+    else if (*left_out && p->input->news)
         fprintf(p->input->news,
                 "%s: line %lld has %zu tokens on the %s side, and the model takes "
                 "%d: left out\n",

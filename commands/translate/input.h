@@ -70,7 +70,7 @@ typedef struct Pairs {
 } Pairs;
 
 /* Adds the pair that begins with the line just read, and names its unknown words: both lists
- * need find_unknown. *too_long (=) whether a side was cut because it is longer than the model
- * takes. */
-bool pairs_add(const Pairs *pairs, IdLines *source, IdLines *target, bool *too_long,
+ * need find_unknown. *left_out (=) whether a side was cut because it is longer than the model
+ * takes, or there is none. */
+bool pairs_add(const Pairs *pairs, IdLines *source, IdLines *target, bool *left_out,
                const char *line, size_t length, Error *error);

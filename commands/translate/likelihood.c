@@ -16,11 +16,11 @@ typedef struct Likelihood {
     bool json;
     /* the chunk */
     IdLines source, target;
-    bool too_long[CHUNK];
+    bool out[CHUNK];
     double *each;  // [target rows] ln p of a token
     /* results */
     double log_probability;              // Σ, nats
-    long long tokens, scored, too_many;  // the last two count pairs; too_many: too long ones
+    long long tokens, scored, left_out;  // the last two count pairs
 } Likelihood;
 
 /* Reads the pairs that are there without waiting. Pairs before an error are kept (*failed). */
@@ -34,9 +34,9 @@ static void read_chunk(Likelihood *l, bool *failed, Error *error)
         size_t length;
         TextResult result = input_next(input, &line, &length, error);
         if (result == TEXT_END) return;
-        *failed = result == TEXT_ERROR ||
-                  !pairs_add(l->pairs, &l->source, &l->target, &l->too_long[l->source.count],
-                             line, length, error);
+        *failed =
+            result == TEXT_ERROR || !pairs_add(l->pairs, &l->source, &l->target,
+                                               &l->out[l->source.count], line, length, error);
     } while (!*failed && l->source.count < CHUNK && input_ready(input));
     if (l->source.count > l->target.count) l->source.count--;  // without its target
 }
@@ -47,7 +47,7 @@ static void print_json(const Likelihood *l, int s, int first, int end, double su
     const Tokenizer *tokenizer = l->pairs->bundle->vocabulary.tokenizer[TARGET];
     JsonWriter json = {.out = stdout, .lines = true};
     json_open(&json, NULL);
-    json_put_integer(&json, "line", l->scored + l->too_many + 1);
+    json_put_integer(&json, "line", l->scored + l->left_out + 1);
     input_put_unknown(&json, "unknown", &l->source, s);
     input_put_unknown(&json, "unknown_target", &l->target, s);
     json_put_real(&json, "log_probability", sum);
@@ -63,16 +63,16 @@ static void print_json(const Likelihood *l, int s, int first, int end, double su
 
 static void answer(Likelihood *l, int s)
 {
-    bool too_long = l->too_long[s];
-    int first = l->target.start[s], end = too_long ? first : l->target.start[s + 1];
+    bool out = l->out[s];
+    int first = l->target.start[s], end = out ? first : l->target.start[s + 1];
     double sum = 0;
     for (int t = first; t < end; t++) sum += l->each[t];
-    if (l->json) print_json(l, s, first, end, too_long ? NAN : sum);
-    else if (too_long || isnan(sum)) puts("nan");
+    if (l->json) print_json(l, s, first, end, out ? NAN : sum);
+    else if (out || isnan(sum)) puts("nan");
     else printf("%.6f\n", sum);
     l->log_probability += sum;
     l->tokens += end - first;
-    too_long ? l->too_many++ : l->scored++;
+    out ? l->left_out++ : l->scored++;
 }
 
 static bool score_chunk(Likelihood *l, const Ensemble *ensemble, Workers *workers, Error *error)
@@ -105,9 +105,9 @@ static bool print_end(const Likelihood *l, Error *error)
         fprintf(news, "perplexity %s (loss %.6f nats a token) of %lld pairs, %lld tokens\n",
                 perplexity_text((char[PERPLEXITY_TEXT]){""}, loss, 4), loss, l->scored,
                 l->tokens);
-    if (news && l->too_many)
-        fprintf(news, "%lld %s too long for the model, and not counted\n", l->too_many,
-                l->too_many == 1 ? "pair is" : "pairs are");
+    if (news && l->left_out)
+        fprintf(news, "%lld %s left out, and not counted\n", l->left_out,
+                l->left_out == 1 ? "pair is" : "pairs are");
     return stream_flush(stdout, "the scores", error);
 }
 

@@ -1,7 +1,10 @@
 /* scores.c -- BLEU and chrF against a file of references; see scores.h. */
 #include "commands/translate/scores.h"
 
+#include <string.h>
+
 #include "base/json.h"
+#include "commands/command.h"
 #include "commands/translate/input.h"
 
 bool scores_add_line(Scores *scores, const char *hypothesis, TextReader *reference,
@@ -11,6 +14,11 @@ bool scores_add_line(Scores *scores, const char *hypothesis, TextReader *referen
     size_t length;
     if (!partner_next(reference, &line, &length, "translations", error)) return false;
     scores->lines++;
+    if (length > CODEPOINTS_LIMIT || strlen(hypothesis) > CODEPOINTS_LIMIT) {
+        fprintf(stderr, "%s: %s:%zu: more than %d bytes are too long to score: left out\n",
+                command_name(), reference->name, reference->line, CODEPOINTS_LIMIT);
+        return true;
+    }
     return bleu_add(&scores->bleu, hypothesis, line, error) &&
            chrf_add(&scores->chrf, hypothesis, line, error);
 }

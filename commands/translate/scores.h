@@ -14,8 +14,8 @@ typedef struct Scores {
     long long lines;
 } Scores;
 
-/* Adds a translation of the reference's next line; fails if there is none. Call partner_end
- * (input.h) after the last one. */
+/* Adds a translation of the reference's next line, unless one is longer than CODEPOINTS_LIMIT: that
+ * is said on standard error. Fails if there is none. Call partner_end (input.h) after the last. */
 bool scores_add_line(Scores *scores, const char *hypothesis, TextReader *reference,
                      Error *error);
 

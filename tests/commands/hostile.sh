@@ -112,5 +112,30 @@ translate <long >out 2>err
 check "a line of 17 MB is cut as others are, and the rest goes on" sh -c 'test $0 = 0 && cmp out expected' $?
 check "it is said" grep -qx "translate: line 2 has at least [0-9]* tokens; only the first 19 are translated.*" err
 
+# ---- one line that is too long, or not what it should be ----
+x=$(head -c 1050000 /dev/zero | tr '\0' x)
+for side in s t; do { cat valid.$side; echo "$x"; } >long.$side; done
+"$BIN/train" --train-source train.s --train-target train.t --valid-source long.s --valid-target long.t $tiny \
+    --valid-every 2 --max-updates 4 --output kept 2>err
+check "./train leaves a validation sentence out that cannot be scored" test $? -eq 0 -a -s kept/best.safetensors
+check "and says which" grep -qx "  skipped     1 pair: longer than --max-length (line 61)" err
+translate <valid.s 2>err >out
+translate --reference valid.t <valid.s 2>scores >out
+translate --reference long.t <long.s 2>err >long.out
+check "./translate goes on, and does not score it" sh -c 'test $0 -eq 0 && head -n 60 long.out | cmp - out && test $(wc -l <long.out) = 61 &&
+    grep "^BLEU\|^chrF" err | cmp - scores && grep -q "^translate: long.t:61: .* too long to score: left out$" err' $?
+translate --hypothesis long.t --reference long.t >scores 2>err
+check "nor does --hypothesis" sh -c 'grep -q "^BLEU|.* = 100.00" scores && grep -q "^translate: long.t:61: " err'
+head -n 30 valid.t >half.t
+translate --reference half.t <valid.s 2>err >half.out
+check "references that end early end no translation" sh -c 'test $0 -eq 1 && cmp out half.out && tail -n 1 err | grep -q "has only 30 lines"' $?
+paste valid.s valid.t | sed '31s/\t.*//' >pairs
+translate --score <pairs >out 2>err
+check "--score goes on without a TAB" sh -c 'test $0 -eq 0 && test "$(grep -n nan out | tr "\n" " ")" = "31:nan " && test $(wc -l <out) = 60 &&
+    grep -qx "translate: line 31 has no TAB: left out" err' $?
+sed 's/.*/0-0/; 31s/.*/0-999/' valid.s >gold
+translate --align --target valid.t --gold gold <valid.s >out 2>err
+check "--gold goes on without links" sh -c 'test $0 -eq 0 && grep -q "rate of 59 pairs" out && grep -q "^translate: gold:31: there is no 0-999 .*: left out$" err' $?
+
 # ---- rubbish ----
 flood 2000 1
