@@ -11,7 +11,6 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -32,7 +31,7 @@ const char *command_prefix(void)
 }
 
 /* A program whose stack can grow no more is killed. So it grows now, while there is space. */
-enum { STACK = 1 << 20, LEAST_STACK = 2048 << 10, FILES = 12 };
+enum { STACK = 1 << 20, LEAST_STACK = 2048 << 10, FILES = 12 };  // 8 are opened
 
 static __attribute__((noinline)) void grow_stack(void)
 {
@@ -45,30 +44,19 @@ static void end_without_memory(void)
     _exit(1);
 }
 
-/* The limit with which FILES more may be open: learning a tokenizer and drawing take up to 8. */
-static int files_needed(void)
-{
-    int limit = 0;
-    for (int more = 0; more < FILES; limit++) more += fcntl(limit, F_GETFD) < 0;
-    return limit;
-}
-
 static void need_limits(void)
 {
-    struct rlimit limit, files;
+    struct rlimit limit;
     void *probe = mmap(NULL, STACK, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     bool small = !getrlimit(RLIMIT_STACK, &limit) && limit.rlim_cur < LEAST_STACK;
-    int least = files_needed();
-    bool few = !getrlimit(RLIMIT_NOFILE, &files) && files.rlim_cur < (rlim_t)least;
+    int least = 0;  // files, with those that are open
+    for (int more = 0; more < FILES; least++) more += fcntl(least, F_GETFD) < 0;
+    bool few = !getrlimit(RLIMIT_NOFILE, &limit) && limit.rlim_cur < (rlim_t)least;
     if (small || few || probe == MAP_FAILED) {
-        fprintf(stderr, "%s: ", command_name());
-        if (few)
-            fprintf(stderr, "too few files may be open: allow at least %d (ulimit -n)\n",
-                    least);
-        else
-            fputs(small ? "the stack is too small: allow at least 2048 KB (ulimit -s)\n"
-                        : "not enough address space: allow more (ulimit -v)\n",
-                  stderr);
+        fprintf(stderr, "%s: %s\n", command_name(),
+                small ? "the stack is too small: allow at least 2048 KB (ulimit -s)"
+                : few ? "too few files may be open: allow at least 64 (ulimit -n)"
+                      : "not enough address space: allow more (ulimit -v)");
         exit(1);
     }
     munmap(probe, STACK);
@@ -81,10 +69,8 @@ static void need_limits(void)
 static void open_blocking(int fd)
 {
     char path[32];
-    struct stat about;
     int flags = fcntl(fd, F_GETFL);
-    if (fstat(fd, &about) || S_ISREG(about.st_mode) || !(flags & O_NONBLOCK || isatty(fd)))
-        return;
+    if (lseek(fd, 0, SEEK_CUR) >= 0 || !(flags & O_NONBLOCK || isatty(fd))) return;
     snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
     int own = open(path, flags | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);  // waits for nobody
     if (own >= 0) dup2(own, fd), close(own);
