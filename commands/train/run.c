@@ -226,11 +226,8 @@ bool run_read(Run *run, Settings *settings, Error *error)
  * epoch begins. */
 static bool read_progress(Run *run, const char *text, Error *error)
 {
-    Progress *p = &run->progress;
+    Progress *p = &run->progress, mine = *p;
     const TrainingConfig *now = &run->settings->training, *was = &run->settings->before;
-    double corpus = p->corpus, valid = p->valid;
-    char kernels[KERNELS_NAME];
-    strcpy(kernels, p->kernels);
     if (!text)
         return error_set(error,
                          "'%s' has no progress in it: it is a model, not "
@@ -238,9 +235,9 @@ static bool read_progress(Run *run, const char *text, Error *error)
                          run->last);
     if (!progress_from_json(p, text, run->last, error)) return false;
     bool seed = now->seed != was->seed, unknown = run->unverified = isnan(p->corpus);
-    bool other = !unknown && p->corpus != corpus;
+    bool other = !unknown && p->corpus != mine.corpus;
     bool fewer = now->best != BEST_LOSS && now->valid_translations != was->valid_translations;
-    if (other || (!isnan(p->valid) && p->valid != valid) || (p->best_update && fewer))
+    if (other || (!isnan(p->valid) && p->valid != mine.valid) || (p->best_update && fewer))
         return error_set(
             error,
             "the run in '%s' has another %s text%s: start a new one with another --output, "
@@ -250,11 +247,10 @@ static bool read_progress(Run *run, const char *text, Error *error)
             : !other && fewer                     ? " (--valid-translations is another)"
                                                   : "",
             run->settings->run.output);
-    if (strcmp(p->kernels, kernels)) strcpy(run->moved, p->kernels);
+    if (strcmp(p->kernels, mine.kernels)) strcpy(run->moved, p->kernels);
     run->saved = *p;
-    strcpy(p->kernels, kernels);
-    p->corpus = corpus;
-    p->valid = valid;
+    strcpy(p->kernels, mine.kernels);
+    p->corpus = mine.corpus, p->valid = mine.valid;
     size_t in_epoch = batches_updates(&run->batches, (uint64_t)p->epoch);
     run->reordered = seed                                        ? "--seed"
                      : now->batch_tokens != was->batch_tokens    ? "--batch-tokens"

@@ -277,7 +277,8 @@ static bool watch_record(Run *run, double loss, bool validates, Error *error)
     translations_free(&out);
     good = good && append(&frame, error);
     free_frame(&frame);
-    return good && run_hold(run, error) && file_replace_text(watch->path, to_text(), error);
+    // a save that finds the folder moved says so; the next frame is written with this one
+    return good && (!run_hold(run, error) || file_replace_text(watch->path, to_text(), error));
 }
 
 /* ---- watch.png ---- */

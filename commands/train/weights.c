@@ -117,8 +117,8 @@ static bool weights_record(Run *run, double loss, bool validates, Error *error)
     long long update = run->progress.update, due = 10;
     while (due < update) due *= 2;
     if ((update > 0 && update != due) || !history->words.count) return true;
-    return add_frame(run, error) && run_hold(run, error) &&
-           file_replace_text(history->path, to_text(run), error);
+    return add_frame(run, error) &&  // written with the next one if the folder is moved
+           (!run_hold(run, error) || file_replace_text(history->path, to_text(run), error));
 }
 
 /* ---- weights.png ---- */
