@@ -11,9 +11,7 @@
  *          other candidates are the live prefixes of the next step.
  *
  * With a beam of 1 this is greedy search. With `sample`, a sentence has n_best searches with a beam
- * of 1, whose candidates are drawn (sampling.h). With `alternatives` N, the first step that is not
- * forced keeps the N best candidates, and each of them starts a search of its own with one
- * result.
+ * of 1, whose candidates are drawn (sampling.h).
  *
  * A search ends when it has no live prefix, or when no live prefix can still get among the n
  * best. Let g <= 0 be ln p of a live prefix, and L the limit. Each further token adds ln p <=
@@ -71,12 +69,11 @@ static void layout(BeamSearch *search, Arena *arena, const SearchBatch *batch)
 {
     const SearchConfig *config = batch->config;
     size_t S = (size_t)batch->source.sentences, rows = S * (size_t)search_rows(config);
-    int searches = config->sample ? config->n_best : config->alternatives;
     search->batch = batch;
     search->K = config->sample ? 1 : config->beam;
-    search->searches = searches > 1 ? searches : 1;
-    search->n_best = searches > 1 ? 1 : config->n_best;
-    search->scored = !config->no_scores || search->K > 1 || config->alternatives;
+    search->searches = config->sample ? config->n_best : 1;
+    search->n_best = config->sample ? 1 : config->n_best;
+    search->scored = !config->no_scores || search->K > 1;
     search->beam = ARENA_TAKE(arena, Beam, S * (size_t)search->searches);
     search->live = ARENA_TAKE(arena, Prefix, rows);
     search->next = ARENA_TAKE(arena, Prefix, rows);
@@ -94,20 +91,12 @@ static void keep(Beam *beam, int places, Candidate new)
     beam->candidate[at] = new;
 }
 
-/* Whether the searches of a sentence part at this step: the first that is not forced. */
-static bool is_fork(const BeamSearch *search, int sentence)
-{
-    return search->searches > 1 && !search->batch->config->sample &&
-           search->predictor.cache->step == search->batch->task[sentence].prefix_length + 1;
-}
-
 /* (1) and (2) for one row. false: not finite */
 static bool find_candidates(BeamSearch *search, int r)
 {
     const Prefix *prefix = &search->live[r];
     Beam *beam = &search->beam[prefix->search];
     int places = at_most(search->K + (search->K > 1) - beam->count, search->K);
-    if (is_fork(search, prefix->sentence)) places = search->searches;
     Best token[MAX_BEAM];
     double normaliser = NAN, least = -INFINITY;
     if (beam->candidates == places)
@@ -143,39 +132,28 @@ static void end_step(BeamSearch *search, int b, int first_node, int *rows)
 {
     const Beam *beam = &search->beam[b];
     int first = *rows, sentence = b / search->searches;
-    bool fork = is_fork(search, sentence);
     for (int i = 0; i < beam->candidates; i++)
-        extend(search, fork ? b + i : b, &beam->candidate[i], first_node, rows);
-    if (fork || *rows == first || beam->count < search->n_best) return;
+        extend(search, b, &beam->candidate[i], first_node, rows);
+    if (*rows == first || beam->count < search->n_best) return;
     double bound = search_score(search->batch->config, search->next[first].log_probability,
                                 search->batch->task[sentence].limit);
     if (beam->finished[search->n_best - 1].score >= bound) *rows = first;
 }
 
-/* Inserts a result by score; samples stay as drawn. */
-static void report(Translation *found, const BeamSearch *search, const Finished *finished)
-{
-    bool sample = search->batch->config->sample;
-    int place = found->count++;
-    Hypothesis last = found->hypothesis[place];
-    last.length = cache_hypothesis(last.id, last.each, search->predictor.cache, finished->node,
-                                   finished->log_probability);
-    last.score = finished->score;
-    last.log_probability = finished->log_probability;
-    for (; place > 0 && found->hypothesis[place - 1].score < last.score && !sample; place--)
-        found->hypothesis[place] = found->hypothesis[place - 1];
-    found->hypothesis[place] = last;
-}
-
-/* The best of each of a sentence's searches, best first. */
+/* The best of each of a sentence's searches. */
 static void report_sentence(const BeamSearch *search, int sentence)
 {
     Translation *found = search->batch->found[sentence];
     found->count = 0;
     for (int i = 0; i < search->searches; i++) {
         const Beam *beam = &search->beam[sentence * search->searches + i];
-        for (int e = 0; e < beam->count && e < search->n_best; e++)
-            report(found, search, &beam->finished[e]);
+        for (int e = 0; e < beam->count && e < search->n_best; e++) {
+            const Finished *finished = &beam->finished[e];
+            Hypothesis *to = &found->hypothesis[found->count++];
+            to->score = finished->score, to->log_probability = finished->log_probability;
+            to->length = cache_hypothesis(to->id, to->each, search->predictor.cache,
+                                          finished->node, finished->log_probability);
+        }
     }
 }
 
@@ -209,9 +187,8 @@ bool beam_search(const SearchBatch *batch, Arena *arena, Error *error)
     int S = batch->source.sentences, beams = S * search.searches;
     for (int b = 0; b < beams; b++) {
         search.beam[b].count = 0;
-        if (batch->config->sample || b % search.searches == 0)  // the others begin at the fork
-            search.live[search.rows++] =
-                (Prefix){b / search.searches, NO_NODE, ensemble_tokens(batch->ensemble), b, 0};
+        search.live[search.rows++] =
+            (Prefix){b / search.searches, NO_NODE, ensemble_tokens(batch->ensemble), b, 0};
     }
     predictor_encode(&search.predictor);
     while (search.rows)

@@ -36,8 +36,6 @@ const Option search_options[] = {
      "allow <unk> in translations", OPTION_EXPERT},
     {"copy-unknown", OPTION_FLAG, FIELD(copy_unknown), 0, 0, NULL, NULL,
      "allow it for unknown words of the source, and copy these words in its place", 0},
-    {"alternatives", OPTION_INT, FIELD(alternatives), 0, MAX_BEAM, NULL, "N",
-     "the best translation for each of the N most probable tokens after --prefix", 0},
     {"sample", OPTION_FLAG, FIELD(sample), 0, 0, NULL, NULL,
      "draw --n-best translations from the model's distribution instead of searching", 0},
     {"temperature", OPTION_REAL, FIELD(temperature), 0.01, 100, NULL, NULL,
@@ -56,12 +54,6 @@ const int search_option_count = sizeof search_options / sizeof *search_options;
 
 bool search_check(const SearchConfig *c, Error *error)
 {
-    if (c->sample && c->alternatives)
-        return error_set(error, "`alternatives` does not go with `sample`");
-    if (c->alternatives && c->n_best > 1)
-        return error_set(error,
-                         "`alternatives` says how many translations to give: it does not "
-                         "go with `n-best`");
     if (c->n_best > c->beam && !c->sample)
         return error_set(error, "`n-best` %d is more than `beam` %d, the number of hypotheses",
                          c->n_best, c->beam);
@@ -71,15 +63,9 @@ bool search_check(const SearchConfig *c, Error *error)
     return true;
 }
 
-int search_results(const SearchConfig *config)
-{
-    return config->alternatives ? config->alternatives : config->n_best;
-}
-
 int search_rows(const SearchConfig *config)
 {
-    if (config->sample) return config->n_best;
-    return config->alternatives ? config->alternatives * config->beam : config->beam;
+    return config->sample ? config->n_best : config->beam;
 }
 
 int search_limit(const SearchConfig *config, const ModelConfig *model, int length,

@@ -32,7 +32,6 @@ typedef struct SearchConfig {
     bool unknown;             // allow <unk>
     bool copy_unknown;        // allow <unk> as often as the source has it
     int no_repeat_ngram;      // no n-gram of this length twice in a hypothesis; 0: allowed
-    int alternatives;         // hypotheses with different first free tokens; 0: a normal search
     bool sample;              // draw tokens instead of searching; see sampling.h
     double temperature;
     int top_k;  // 0: all
@@ -52,9 +51,8 @@ extern const int search_option_count;
 /* Checks that the settings fit each other. If not, the error names the option to change. */
 bool search_check(const SearchConfig *config, Error *error);
 
-/* The largest number of hypotheses of a sentence at a step, and the number returned. */
+/* The largest number of hypotheses of a sentence at a step. */
 int search_rows(const SearchConfig *config);
-int search_results(const SearchConfig *config);
 
 typedef struct Hypothesis {
     int *id;  // [length], the last is </s>
@@ -67,7 +65,7 @@ typedef struct Hypothesis {
 /* The result for one sentence. */
 typedef struct Translation {
     Hypothesis *hypothesis;  // [count] distinct, best first; samples: as drawn
-    int count;               // search_results, or fewer if there are no more; 0: not searched
+    int count;               // n_best, or fewer if there are no more; 0: not searched
 } Translation;
 
 /* One sentence's limits and constraints. */

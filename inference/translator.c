@@ -54,7 +54,7 @@ static SearchTask task_of(const TranslatorRun *run, int s)
 static void result_layout(const TranslatorRun *run, Arena *arena)
 {
     size_t S = (size_t)run->input->source.sentences, ids = 0;
-    size_t results = (size_t)search_results(run->config);
+    size_t results = (size_t)run->config->n_best;
     Translation *sentence = run->out->sentence = ARENA_TAKE(arena, Translation, S);
     Hypothesis *hypothesis = ARENA_TAKE(arena, Hypothesis, S * results);
     for (size_t s = 0; s < S; s++) ids += results * (size_t)task_of(run, (int)s).limit;

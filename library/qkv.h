@@ -82,7 +82,7 @@ typedef struct QkvHypothesis {
 } QkvHypothesis;
 
 typedef struct QkvTranslation {
-    int count;                        // 1, or the number set by "n-best" or "alternatives"
+    int count;                        // 1, or the number set by "n-best"
     const QkvHypothesis *hypothesis;  // [count], best first; samples as drawn
     int cut;  // the text's number of tokens (of its first 16 MiB) if it was cut; otherwise 0
 } QkvTranslation;

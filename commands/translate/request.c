@@ -135,11 +135,10 @@ static bool check(Request *r, Error *error)
         const char *why;
     } rules[] = {
         {r->given && r->texts.count != 1, "--given is the translation of one TEXT: give one"},
-        {r->given && (r->search.n_best > 1 || r->search.alternatives || r->score || r->target ||
-                      r->hypothesis || r->prefix),
-         "--given is one whole translation: it does not go with --n-best, --alternatives, "
-         "--score, "
-         "--target, --hypothesis or --prefix"},
+        {r->given &&
+             (r->search.n_best > 1 || r->score || r->target || r->hypothesis || r->prefix),
+         "--given is one whole translation: it does not go with --n-best, --score, --target, "
+         "--hypothesis or --prefix"},
         {r->hypothesis && (!r->reference || r->texts.count),
          "--hypothesis scores a file of translations: it needs --reference, and no text"},
         {r->save_int8 && (work || r->model.count > 1),
@@ -223,8 +222,7 @@ bool request_read(Request *r, int argc, char *const *argv, Error *error)
         return false;
     if (r->texts.count == 1 && is_dash(r->texts.item[0])) strings_free(&r->texts);
     if (!check(r, error)) return false;
-    r->several = r->search.alternatives || r->search.n_best > 1;
-    r->search.no_scores = !r->json && !r->several && !r->attention.count;
+    r->search.no_scores = !r->json && r->search.n_best == 1 && !r->attention.count;
     return true;
 }
 

@@ -24,7 +24,6 @@ typedef struct Request {
     StringList texts;  // of the command line; none: standard input
     /* derived from these */
     Choice choice;
-    bool several;  // n-best or alternatives
     bool shipped;  // no model is named or trained: the toy model of data/toy is used
     OptionGroup groups[REQUEST_GROUPS];
 } Request;

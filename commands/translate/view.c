@@ -273,7 +273,7 @@ static bool print_json(const View *view, Answer *answers, int count, const IdLin
                        int s, long long number, Error *error)
 {
     const Tokenizer *tokenizer = view->bundle->vocabulary.tokenizer[TARGET];
-    bool several = view->request->several;
+    bool several = view->request->search.n_best > 1;
     JsonWriter json = {.out = stdout, .lines = true};
     json_open(&json, NULL);
     json_put_integer(&json, "line", number);
@@ -348,8 +348,9 @@ bool view_answer(View *view, char **text, const IdLines *lines, int s,
     static const Hypothesis nothing = {0};
     const Request *r = view->request;
     bool empty = lines->start[s + 1] - lines->start[s] == 1, good = true;
+    bool several = r->search.n_best > 1;
     const Hypothesis *hypothesis = empty ? &nothing : translation->hypothesis;
-    int count = empty || !r->several ? 1 : translation->count;
+    int count = empty || !several ? 1 : translation->count;
     Answer *answers = calloc((size_t)count, sizeof *answers);
     if (!answers) return error_memory(error, "for %d texts", count);
     if (empty) good = show_nothing(view, number, error);
@@ -360,7 +361,7 @@ bool view_answer(View *view, char **text, const IdLines *lines, int s,
     if (good && r->json && !r->head_report)
         good = print_json(view, answers, count, lines, s, number, error);
     else if (!r->head_report && (empty || !r->explain))
-        for (int h = 0; good && h < count; h++) print_text(&answers[h], r->several, number);
+        for (int h = 0; good && h < count; h++) print_text(&answers[h], several, number);
     good = good && (empty || show(view, answers, number, error));
     *text = answers[0].text;
     answers[0].text = NULL;

@@ -61,9 +61,6 @@ translate --sample --n-best 5 "one two three four" >out
 check "--sample --n-best draws that often" sh -c 'test "$(grep -c "^1 ||| " out)" = 5'
 translate --prefix "THREE" <valid.s >out
 check "--prefix is how all begin" sh -c 'test "$(grep -c "^THREE" out)" = 60'
-translate --prefix "THREE" --alternatives 4 "one two three" >out
-check "--alternatives part behind it" sh -c \
-    'test "$(wc -l <out)" = 4 && test "$(sed "s/.*||| THREE//; s/ |||.*//" out | awk "{ print \$1 }" | sort -u | wc -l)" = 4'
 translate --no-repeat-ngram 1 --min-length 6 <valid.s >out
 check "--no-repeat-ngram 1 --min-length 6" awk \
     '{ delete seen; for (i = 1; i <= NF; i++) if (seen[$i]++) exit 1; if (NF < 6) exit 1 }' out
@@ -78,7 +75,6 @@ check "its loss is no more than the mean of theirs" awk -v a="$(perplexity)" \
     -v both="$(perplexity --model wide)" 'BEGIN { exit !(both > 0 && both <= (a + b) / 2) }'
 "$BIN/train" $corpus $tiny --max-updates 1 --output other --tokenizer char --max-length 40 2>err
 wrong "models with two vocabularies" 1 "different tokenizers" translate --model run --model other one
-wrong "--sample with --alternatives" 2 "not go with --sample" translate --sample --alternatives 2 one
 wrong "a prefix as long as the model allows" 1 "prefix has 20 tokens" translate --prefix "$long" "one two"
 
 # ---- unknown words ----

@@ -124,7 +124,6 @@ static void show(Bundle *bundle, IdLines *source, IdLines *given, unsigned flags
                        .show = what & 2,
                        .explain = what & 4,
                        .head_report = what & 16,
-                       .several = what & 32,
                        .pair_count = 1,
                        .choice = choice_default,
                        .align = what & 8};

@@ -182,7 +182,7 @@ TEST(without_scores_the_same_tokens)
     }
 }
 
-/* ---- prefix constraints, and the alternatives for the next token ---- */
+/* ---- prefix constraints ---- */
 
 TEST(translations_begin_with_the_prefix)
 {
@@ -238,69 +238,6 @@ TEST(its_own_prefix_changes_nothing)
     translations_free(&forced);
 }
 
-/* Alternative i against a search whose prefix is the alternative's first token. */
-static int compare_alternatives(const Translations *out, int i, bool with_prefix, int beam)
-{
-    int id[2 * S], start[S + 1] = {0}, compared = 0;
-    for (int s = 0; s < S; s++) {
-        int *to = id + start[s], first = out->sentence[s].hypothesis[i].id[with_prefix];
-        if (with_prefix) *to++ = 7;
-        if (first != ID_END) *to++ = first;
-        start[s + 1] = (int)(to - id);
-    }
-    Packed prefix = {S, start[S], id, start};
-    SearchConfig config = search_default;
-    config.beam = beam;
-    Translations forced;
-    run(&forced, &config, &prefix);
-    for (int s = 0; s < S; s++) {
-        const Hypothesis *a = &out->sentence[s].hypothesis[i];
-        const Hypothesis *b = forced.sentence[s].hypothesis;
-        for (int j = 1; j <= i; j++) assert_true(a->id[with_prefix] != a[-j].id[with_prefix]);
-        if (i) assert_true(a->score <= a[-1].score);
-        int most = search_limit(&config, &model.config, packed_length(&source, s), with_prefix);
-        if (a->id[with_prefix] == ID_END || a->length >= most || b->length >= most)
-            continue;  // with the longer prefix the limit is higher
-        compared++;
-        assert_true(same_ids(a, b));
-    }
-    translations_free(&forced);
-    return compared;
-}
-
-TEST(alternatives_equal_constrained_searches)
-{
-    enum { N = 5 };
-    int compared = 0;
-    Packed prefix = {1, 1, (int[]){7}, (int[]){0, 1}};
-    for (int test = 0; test < 4; test++) {
-        SearchConfig config = search_default;
-        Translations out;
-        config.beam = test < 2 ? 1 : 3;
-        config.alternatives = N;
-        run(&out, &config, test % 2 ? &prefix : NULL);
-        for (int s = 0; s < S; s++) assert_int_equal(out.sentence[s].count, N);
-        for (int i = 0; i < N; i++)
-            compared += compare_alternatives(&out, i, test % 2, config.beam);
-        translations_free(&out);
-    }
-    assert_true(compared > 100);
-}
-
-TEST(fewer_tokens_than_alternatives)
-{
-    Transformer small = random_model(6, 8, 3);
-    Ensemble one = ensemble_of(&small);
-    TranslatorInput input = {.source = {1, 2, (int[]){2, 0}, (int[]){0, 2}}};
-    SearchConfig config = search_default;
-    Translations out;
-    config.alternatives = 60;
-    assert_true(translator_run(&out, &one, &input, &config, workers[2], NULL, &error));
-    assert_int_equal(out.sentence[0].count, 4);  // </s> and three pieces
-    translations_free(&out);
-    transformer_free(&small);
-}
-
 TEST(refusals)
 {
     int id[MOST_LENGTH], unknown[] = {3, V - 1}, end[] = {3, ID_END};
@@ -317,13 +254,11 @@ TEST(refusals)
     };
     for (size_t w = 0; w < sizeof wrong / sizeof *wrong; w++)
         refuse(&source, search_default, &wrong[w].prefix, wrong[w].says);
-    SearchConfig config[3] = {search_default, search_default, search_default};
-    config[0].sample = true, config[0].alternatives = 2;
-    config[1].alternatives = 2, config[1].n_best = 2;
-    config[2].min_length = 9, config[2].max_tokens = 9;
-    refuse(&source, config[0], NULL, "`alternatives`");
-    refuse(&source, config[1], NULL, "`n-best`");
-    refuse(&source, config[2], NULL, "`min-length` 9");
+    SearchConfig config[2] = {search_default, search_default};
+    config[0].n_best = config[0].beam + 1;
+    config[1].min_length = 9, config[1].max_tokens = 9;
+    refuse(&source, config[0], NULL, "`n-best`");
+    refuse(&source, config[1], NULL, "`min-length` 9");
 }
 
 TEST_MAIN("choices", setup, teardown)
