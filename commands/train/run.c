@@ -150,29 +150,49 @@ static bool same_everywhere(const Run *run, Error *error)
 
 /* ---- from the corpus to the trainer ---- */
 
-/* What a new run would replace; the last one is of others. */
-static const char *const files[] = {"best.safetensors", "config.json",      "metrics.jsonl",
-                                    "loss.png",         "attention.png",    "weights.tsv",
-                                    "weights.png",      "watch.jsonl",      "watch.png",
-                                    "last.safetensors", "model.safetensors"};
-enum { FILES = sizeof files / sizeof *files };
+/* Counts what the folder contains. With `tidy`, removes the temporary files of a run that was
+ * killed (file_temporary). */
+static int scan_folder(const Run *run, bool tidy)
+{
+    static const char *const files[] = {
+        "last.safetensors", "best.safetensors", "config.json", "metrics.jsonl", "loss.png",
+        "attention.png",    "weights.tsv",      "weights.png", "watch.jsonl",   "watch.png"};
+    int count = 0;
+    DIR *folder = opendir(run->settings->run.output);
+    for (struct dirent *entry; folder && (entry = readdir(folder));) {
+        const char *name = entry->d_name, *mark = strstr(name, ".tmp-");
+        bool ours = false;
+        for (size_t i = 0; mark && i < sizeof files / sizeof *files; i++)
+            ours |= strlen(files[i]) == (size_t)(mark - name) &&
+                    !strncmp(name, files[i], (size_t)(mark - name));
+        if (tidy && ours && strlen(mark) == 13 && strspn(mark + 5, "0123456789abcdef") == 8)
+            unlinkat(dirfd(folder), name, 0);
+        count += strcmp(name, ".") && strcmp(name, "..");
+    }
+    if (folder) closedir(folder);
+    return count;
+}
 
-/* Locks the folder on rank 0, if it exists, unless a new run would replace what is there and not
- * `ours`: a best model, or files of others, who have no .lock. The system removes the lock when
- * the process ends; its children, which may outlive it for a moment, have no part in a lock of
- * fcntl. */
+/* Locks the folder on rank 0, if it exists. Refuses a new run, unless the folder is `ours`, where
+ * a best model is, or files without the .lock of a run. The system removes the lock when the process
+ * ends; its children, which may outlive it for a moment, have no part in a lock of fcntl. */
 static bool lock_folder(Run *run, bool ours, Error *error)
 {
-    char path[PATH_MAX], lock[PATH_MAX];
+    char lock[PATH_MAX];
     struct stat found;
     if (run->lock || distributed_rank() > 0) return true;
     run_path(lock, run, ".lock");
-    for (int i = 0; !ours && i < FILES && lstat(run->last, &found); i++)
-        if (!lstat(run_path(path, run, files[i]), &found) && (!i || lstat(lock, &found)))
-            return error_set(error,
-                             "'%s' is there and last.safetensors is not: a new training needs "
-                             "another --output, and can begin with a model by --init",
-                             path);
+    bool begun = ours || !lstat(run->last, &found);
+    if (!begun && !lstat(run->best, &found))
+        return error_set(error,
+                         "'%s' is there and last.safetensors is not: a new training needs "
+                         "another --output, and can begin with this model (--init %s)",
+                         run->best, run->best);
+    if (!begun && lstat(lock, &found) && scan_folder(run, false))
+        return error_set(error,
+                         "'%s' has files that are not of a training: give --output an empty "
+                         "folder, or one that is not there",
+                         run->settings->run.output);
     if (run->settings->run.dry_run) return true;
     run->lock = file_append(lock, error);
     if (!run->lock) return errno == ENOENT;
@@ -418,22 +438,6 @@ long long run_last_update(Run *run)
     return c->max_updates && c->max_updates < all ? c->max_updates : all;
 }
 
-/* Removes the temporary files of a process that was killed (file_temporary). */
-static void remove_temporary(const Run *run)
-{
-    DIR *folder = opendir(run->settings->run.output);
-    for (struct dirent *entry; folder && (entry = readdir(folder));) {
-        const char *name = entry->d_name, *mark = strstr(name, ".tmp-");
-        bool ours = false;
-        for (int i = 0; mark && i < FILES - 1; i++)
-            ours |= strlen(files[i]) == (size_t)(mark - name) &&
-                    !strncmp(name, files[i], (size_t)(mark - name));
-        if (ours && strlen(mark) == 13 && strspn(mark + 5, "0123456789abcdef") == 8)
-            unlinkat(dirfd(folder), name, 0);
-    }
-    if (folder) closedir(folder);
-}
-
 bool run_begin(Run *run, Error *error)
 {
     if (distributed_rank() > 0) return true;
@@ -447,7 +451,7 @@ bool run_begin(Run *run, Error *error)
         return error_set(error, "another training has just made '%s': give another --output",
                          run->last);
     char path[PATH_MAX];
-    if (run->resumed) remove_temporary(run);
+    if (run->resumed) scan_folder(run, true);
     if ((is_new || !run->complete) &&
         !file_replace_text(run_path(path, run, "config.json"),
                            options_to_json(run->settings->groups, SETTINGS_GROUPS), error))

@@ -53,8 +53,8 @@ typedef struct Run {
 } Run;
 
 /* Locks the folder, if there is one; reads the corpus; learns the tokenizer, or takes that of the
- * run in the folder. Fails if the folder has files that a run would replace but did not write, or
- * best.safetensors alone, or if a rank has other settings or another corpus than rank 0. */
+ * run in the folder. Fails if the folder has files but none of a run, or best.safetensors without
+ * last.safetensors, or if a rank has other settings or another corpus than rank 0. */
 bool run_read(Run *run, Settings *settings, Error *error);
 
 /* Creates model and trainer: initialised, or loaded from last.safetensors. */
