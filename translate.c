@@ -98,8 +98,6 @@ static void read_chunk(Program *p, Error *error)
                     !bundle_encode(p->bundle, SOURCE, &p->lines, line, length, &cut, error);
         if (!p->failed && cut) warn_of_cut(p, cut, length <= TOKENIZER_MAX_TEXT);
         if (!p->failed) input_warn_unknown(&p->input, &p->lines, NULL);
-        if (!p->failed && p->request.intervention.shuffle_source)
-            idlines_shuffle(&p->lines, p->request.search.seed, (uint64_t)p->input.lines);
     } while (!p->failed && p->lines.count < CHUNK && input_ready(&p->input) && !file_stop);
 }
 
@@ -238,7 +236,6 @@ static bool use_pairs(Program *p, Error *error)
     const Pairs pairs = {.bundle = p->bundle,
                          .input = &p->input,
                          .target = r->target ? &p->target : NULL,
-                         .shuffle = r->intervention.shuffle_source ? &r->search.seed : NULL,
                          .stop = &file_stop};
     bool good = r->score
                     ? likelihood_run(&pairs, &p->models.ensemble, p->workers, r->json, error)

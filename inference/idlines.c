@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "base/grow.h"
-#include "base/rng.h"
 #include "base/utf8.h"
 
 static bool is_blank(char c)
@@ -147,24 +146,6 @@ bool idlines_add(IdLines *lines, const Tokenizer *tokenizer, int max_length, con
     if (cut) *cut = begin.count > most ? begin.count : length < whole ? most + 1 : 0;
     free(begin.id);
     return good;
-}
-
-#define SWAP(x, a, b)                                                                          \
-    do {                                                                                       \
-        __typeof__(*(x)) kept = (x)[a];                                                        \
-        (x)[a] = (x)[b], (x)[b] = kept;                                                        \
-    } while (0)
-
-void idlines_shuffle(IdLines *lines, uint64_t seed, uint64_t number)
-{
-    Rng rng = rng_stream(seed, RNG_SHUFFLE, number);
-    int first = lines->start[lines->count - 1], end = lines->start[lines->count] - 1;
-    for (int t = end - 1; t > first; t--) {
-        int other = first + (int)rng_below(&rng, (uint32_t)(t - first + 1));
-        SWAP(lines->ids.id, t, other);
-        if (lines->find_words) SWAP(lines->word, t, other);
-        if (lines->find_unknown) SWAP(lines->unknown, t, other);
-    }
 }
 
 Packed idlines_packed(const IdLines *lines)

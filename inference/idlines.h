@@ -36,10 +36,6 @@ typedef struct IdLines {
 bool idlines_add(IdLines *lines, const Tokenizer *tokenizer, int max_length, const char *text,
                  size_t length, size_t *cut, Error *error);
 
-/* Permutes the tokens of the last line before </s>, and what is known of them. The order depends
- * on the seed and `number`, that of the line. */
-void idlines_shuffle(IdLines *lines, uint64_t seed, uint64_t number);
-
 /* All lines as sentences. Valid until the next idlines_add. */
 Packed idlines_packed(const IdLines *lines);
 void idlines_clear(IdLines *lines);  // keeps the memory

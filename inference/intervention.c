@@ -112,7 +112,7 @@ static bool parse(Intervention *i, const char *text, Error *error)
 bool intervention_parse(Intervention *i, Error *error)
 {
     bool good = true;
-    i->any = i->ablate.count || i->intervene.count || i->shuffle_source;
+    i->any = i->ablate.count || i->intervene.count;
     i->scale = NAN;
     for (int k = 0; good && k < i->ablate.count; k++)
         good = ablate(NULL, i->ablate.item[k], error);

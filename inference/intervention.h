@@ -17,7 +17,6 @@
 
 typedef struct Intervention {
     StringList ablate, intervene;  // "cross.2.1=zero", "scale=0.5"
-    bool shuffle_source;           // the caller shuffles: idlines_shuffle
     /* set by intervention_parse */
     bool any, no_positions, same_queries;
     double scale;  // NAN: as trained

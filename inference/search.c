@@ -45,7 +45,7 @@ const Option search_options[] = {
     {"top-p", OPTION_REAL, FIELD(top_p), 0.001, 1, NULL, NULL,
      "with --sample: only from the smallest set of tokens with this probability", 0},
     {"seed", OPTION_UINT64, FIELD(seed), 0, 0, NULL, NULL,
-     "with --sample: another seed gives other samples; with --shuffle-source: another order", 0},
+     "with --sample: another seed gives other samples", 0},
     {"batch-rows", OPTION_INT, FIELD(batch_rows), 1, 65536, NULL, NULL,
      "hypotheses computed together, of all sentences; fewer need less memory", OPTION_EXPERT},
 };

@@ -196,7 +196,6 @@ bool pairs_add(const Pairs *p, IdLines *source, IdLines *target, bool *left_out,
         return false;
     input_warn_unknown(p->input, source, NULL);
     input_warn_unknown(p->input, target, "target");
-    if (p->shuffle) idlines_shuffle(source, *p->shuffle, (uint64_t)p->input->lines);
     bool bare = !p->target && other == line + length;
     *left_out = cut || other_cut || bare;
     if (bare && p->input->news)

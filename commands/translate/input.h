@@ -66,7 +66,6 @@ typedef struct Pairs {
     Input *input;        // sources, or source TAB target (further columns are ignored)
     TextReader *target;  // the targets; or NULL
     const volatile sig_atomic_t *stop;  // once it is not 0, no more pairs are read
-    const uint64_t *shuffle;            // the seed of --shuffle-source; or NULL
 } Pairs;
 
 /* Adds the pair that begins with the line just read, and names its unknown words: both lists

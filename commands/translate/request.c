@@ -53,8 +53,6 @@ static const Option request_options[] = {
     {"intervene", OPTION_LIST, FIELD(intervention.intervene), 0, 0, NULL,
      "positions=0|scale=X|wq=wk",
      "add no positions; let the softmax be of X q·k; use W_K as W_Q, too", 0},
-    {"shuffle-source", OPTION_FLAG, FIELD(intervention.shuffle_source), 0, 0, NULL, NULL,
-     "permute the tokens of each source but </s>; --seed chooses the order", 0},
     {"head-report", OPTION_FLAG, FIELD(head_report), 0, 0, NULL, NULL,
      "print what every head does over all of the input, or over its pairs with --target: entropy, "
      "shares of the weight, typical pairs of words", 0},
@@ -159,8 +157,8 @@ static bool check(Request *r, Error *error)
         {r->backward && !r->explain && !page,
          "--backward goes with --explain or with --attention OUT.html"},
         {r->backward && (r->int8 || r->intervention.any),
-         "--backward explains the model as it was trained: leave out --int8, --ablate, "
-         "--intervene and --shuffle-source"},
+         "--backward explains the model as it was trained: leave out --int8, --ablate and "
+         "--intervene"},
         {r->explain && (r->json || r->align),
          "--explain is text for people: it does not go with --json or --align"},
         {(r->from || r->to) && (!r->head_report || !r->from || !r->to || r->json),
@@ -181,8 +179,8 @@ static bool check(Request *r, Error *error)
          "--score asks the model about given translations: it does not go with --hypothesis, "
          "--reference, --align, --attention or --prefix"},
         {r->intervention.any && (r->hypothesis || r->save_int8 || r->list_vocabulary),
-         "--ablate, --intervene and --shuffle-source show what a model says: they do not go "
-         "with --hypothesis, --save-int8 or --list-vocabulary"},
+         "--ablate and --intervene show what a model says: they do not go with --hypothesis, "
+         "--save-int8 or --list-vocabulary"},
     };
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
         if (rules[i].wrong) return error_set(error, "%s", rules[i].why);

@@ -1,5 +1,5 @@
 #!/bin/sh
-# intervene.sh -- ./translate --ablate, --intervene and --shuffle-source on the toy model that comes
+# intervene.sh -- ./translate --ablate and --intervene on the toy model that comes
 # with qkv: what is printed where, and what goes with what.
 cd "$(dirname "$0")/../.." || exit 1
 . tests/fixtures/checks.sh
@@ -40,16 +40,7 @@ check "a page is of the changed model" sh -c 'test -s page.html && ! grep -q "\"
 translate --ablate cross.2.3=uniform --explain --attention-kind cross --layer 2 --head 3 "$text" >out 2>err
 check "--explain explains the changed head" grep -q "^  pas  .* 0\.1429 " out
 
-cat >want <<END
-$(printf '%s\n' "$text" "$text" | translate --seed 7 --shuffle-source)
-END
-translate --seed 7 --shuffle-source --quiet "$text" "$text" >out
-check "a shuffle depends on the seed and the line" cmp want out
-check "and not on the line before" test "$(translate --seed 7 --shuffle-source --quiet "$text")" = "$(head -n 1 want)"
-for seed in 1 2 3 4 5; do translate --seed $seed --shuffle-source "$text"; done 2>err | sort -u >out
-check "seeds differ" test "$(wc -l <out)" -gt 1
-
-for option in --ablate=encoder.2.1=zero --intervene=scale=0.1 --intervene=positions=0 --intervene=wq=wk --shuffle-source; do
+for option in --ablate=encoder.2.1=zero --intervene=scale=0.1 --intervene=positions=0 --intervene=wq=wk; do
     translate --score --target t <s >before 2>err
     translate --score --target t $option <s >after 2>err
     check "--score $option" sh -c 'test "$(wc -l <after)" = 20 && ! cmp -s before after'
@@ -72,7 +63,7 @@ wrong "a head that does not exist" 1 "model.safetensors: --ablate cross.2.5=zero
     translate --quiet --ablate cross.2.5=zero one
 wrong "no head" 2 "^translate: --ablate takes KIND.LAYER.HEAD=zero or =uniform, .* not 'cross=zero'$" translate --ablate cross=zero one
 wrong "no such change" 2 "^translate: --intervene takes positions=0, wq=wk or scale=X .* not 'scale=big'$" translate --intervene scale=big one
-wrong "nothing to translate" 2 "do not go with --hypothesis" translate --shuffle-source --save-int8 x.safetensors
+wrong "nothing to translate" 2 "do not go with --hypothesis" translate --intervene wq=wk --save-int8 x.safetensors
 translate --save-int8 small.safetensors 2>err
 wrong "weights in int8" 1 "need float weights, and this file has int8" "$BIN/translate" --model small.safetensors --ablate cross.1.1=zero one
 

@@ -86,7 +86,7 @@ typedef enum { TRANSLATE, GIVEN, SCORE, ALIGN, HYPOTHESIS, DESCRIPTOR, TEXTS } W
 static void work(What what, View *view, Input *input, TextReader *other, char *const path[3],
                  char *const part[3])
 {
-    Pairs pairs = {fuzz_model(), input, other, &go_on, NULL};
+    Pairs pairs = {fuzz_model(), input, other, &go_on};
     Ensemble ensemble = ensemble_of(&view->bundle->model);
     Scores scores = {.chrf.word_order = CHRF_WORD_ORDER};
     bool json = view->request->json;
