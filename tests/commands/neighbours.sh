@@ -4,7 +4,7 @@ cd "$(dirname "$0")/../.." || exit 1
 . tests/fixtures/checks.sh
 
 toy=$here/data/toy
-translate() { "$BIN/translate" --quiet --model "$toy/model.safetensors" "$@"; }
+translate() { (cd "$here" && exec "$BIN/translate" --quiet --model "$toy/model.safetensors" "$@"); }  # the training text is data/toy
 lines() { test "$(wc -l <"$2")" -eq "$1"; }
 
 translate --neighbours jane >words

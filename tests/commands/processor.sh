@@ -53,5 +53,5 @@ check "other kernels are said" grep -q "kernels  *plain, no longer .*-openblas-"
 mkdir broken
 echo broken >broken/libopenblas.so.0
 LD_LIBRARY_PATH=$PWD/broken QKV_KERNEL=openblas wrong "a library that cannot be loaded" 1 \
-    "^train: cannot load OpenBLAS: .*libopenblas.so.0.*QKV_KERNEL" "$BIN/train" --max-updates 1 --output none
+    "^train: cannot load OpenBLAS: .*libopenblas.so.0.*QKV_KERNEL" "$BIN/train" $corpus $tiny --max-updates 1 --output none
 check "is not needed otherwise" env LD_LIBRARY_PATH="$PWD/broken" QKV_KERNEL=plain "$BIN/translate" --model here one
