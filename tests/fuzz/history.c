@@ -63,6 +63,8 @@ static const Run *fuzz_run(void)
     assert(read_settings(&settings, NULL));
     char path[TEMPORARY_SIZE + 32];
     fuzz_file(path, "tokenizer.model", vocabulary->model[TARGET], vocabulary->size[TARGET]);
+    char lock[TEMPORARY_SIZE + 32];
+    fuzz_file(lock, ".lock", "", 0);  // a folder with files that a run has begun
     assert(strings_add(&settings.data.tokenizer_model, path, &error) &&
            run_read(&run, &settings, &error) && run_prepare(&run, &error));
     run.progress.update = run.progress.validated = run.progress.epoch = UPDATE;
