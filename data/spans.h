@@ -1,0 +1,48 @@
+/* spans.h -- the parts of a sentence that a translation must keep as they are.
+ *
+ *   marked        [[Lake Constance]]: the translation has it without the brackets
+ *   user's        what the user's regular expressions match, and terms with their translation
+ *   addresses     https://a.org/b?c  www.a.org  a.org  info@a.org
+ *   files         report.pdf  src/main.c  C:\dir\x.txt  /usr/bin/env  ~/.profile
+ *   code          `x = 1`
+ *   placeholders  {name} {0} {} {{x.y}} {% if %} ${X} #{x}  %s %1$d %-5.2f %% %@ %(name)s %1
+ *   markup        <tag a="b"> </tag> <br/> <!-- --> <?xml ?> &amp; &#39;
+ *   numbers       of two digits and more with what joins them, their sign, unit and currency:
+ *                 283.82  1,000  10:30  2024-01-31  3/4  -10%  $25  +33 1 23 45  v1.2  12h30
+ *   emoji         also flags, keycaps, families
+ *   unknown       characters that the model does not know, with the letters beside them
+ *
+ * No spans: one digit, ordinals (21st), digits after a letter or '_' (x86_64), "e.g.",
+ * "end.Start", "a < b". A file has an extension of a list, since "end.start" may be two
+ * sentences; it is not recognised after or in letters of scripts without case. */
+#pragma once
+
+#include "data/typography.h"
+
+typedef struct Span {
+    size_t begin, end;  // bytes of the text, at the boundaries of characters
+    bool outer;         // a tag, emoji or symbol that only white space and other outer spans
+                        // separate from the text's beginning or end, so it may stand outside of
+                        // the sentence. A tag whose other half is inside is not outer
+    char *replacement;  // of a mark or term: what the translation has; else NULL: the span
+} Span;
+
+typedef struct Spans {
+    Span *span;  // sorted, none empty, no two overlap: the earliest wins, then the longest
+    int count;
+    size_t size;  // allocated
+} Spans;
+
+/* Regular expressions and terms. Threads may share it. */
+typedef struct SpanRules SpanRules;
+
+/* regex [count]: the user's, in ICU's syntax. terms: a file with a term and its translation in
+ * each line, separated by a TAB; or NULL. A term is found as whole words, in this case. */
+SpanRules *spanrules_open(char *const *regex, int count, const char *terms, Error *error);
+void spanrules_free(SpanRules *rules);
+
+/* spans (=) those of a text, which is valid UTF-8. Takes time in proportion to its length, but a
+ * user's expression may need more: then the error names it. */
+bool spans_find(Spans *spans, const SpanRules *rules, const char *text, size_t length,
+                Known *known, const void *context, Error *error);
+void spans_free(Spans *spans);  // allowed on a zeroed one

@@ -1,0 +1,53 @@
+/* typography.h -- characters as the model knows them, and the case of letters.
+ *
+ * All functions take valid UTF-8, one piece of text at a time (what lies between two spans,
+ * data/spans.h), and take time in proportion to its length. *out is malloc'ed and ends in NUL;
+ * false means that memory is short.
+ *
+ * Letters change case as in ICU's root locale, that is without regard to a language. What a
+ * round trip through capitals loses:
+ *
+ *   German   STRASSE becomes strasse, not straße (but STRAßE counts as capitals: straße)
+ *   Turkish  I becomes i, not ı; İ becomes i and a combining dot
+ *   Dutch    IJSLAND becomes ijsland; capitalised it is Ijsland, not IJsland
+ *   Greek    capitals keep no accents that were not there; a final Σ becomes ς */
+#pragma once
+
+#include "base/error.h"
+
+#include <stddef.h>
+
+/* Whether the model knows a character: its training text had it. NULL: all are known. */
+typedef bool Known(const void *context, unsigned character);
+
+/* *out (=) the text in normal form C without soft hyphens, zero-width spaces, word joiners and
+ * byte order marks, nor other invisible characters that are not known. A quotation mark, dash,
+ * ellipsis, space, ligature, full-width or presentation form that is not known becomes the
+ * nearest that is. U+200C and U+200D (joiners) and what has no near character stay. */
+bool text_cleaned(char **out, const char *text, size_t length, Known *known,
+                  const void *context, Error *error);
+
+typedef enum { CASE_SENTENCE, CASE_UPPER, CASE_TITLE } LetterCase;
+
+/* The case of a sentence, from which the spans are removed.
+ *
+ *   CASE_UPPER   two letters or more, none of them lower case, in two words or of four letters
+ *   CASE_TITLE   three words or more, and each begins with a capital: "Der Mann Kauft Ein Auto",
+ *                not "Tom and Mary" or "Die Katze und der Hund", which are as usual
+ *
+ * A sentence of names is CASE_TITLE as well ("Guten Morgen, Frau Weber"): text_lowered then
+ * keeps the capitals, and if it changes nothing, the sentence is as usual. */
+LetterCase text_case(const char *text, size_t length);
+
+/* Whether a word that begins with a capital ("Mary", "I") should keep it. */
+typedef bool Capitalised(const void *context, const char *word, size_t length);
+
+/* *out (=) text of this case as in a sentence: "Do you know Mary?". Of CASE_TITLE, words with
+ * other capitals than the first stay ("NATO"). The first letter stays if the text `begins` the
+ * sentence. capitalised: which other words do; it is asked for both parts of "D'ANNA", but not
+ * for one or two letters after an apostrophe (DON'T). NULL: none. */
+bool text_lowered(char **out, const char *text, size_t length, LetterCase from, bool begins,
+                  Capitalised *capitalised, const void *context, Error *error);
+
+/* *out (=) text in capitals, or with a capital at the beginning of each word, or as it is. */
+bool text_in_case(char **out, const char *text, size_t length, LetterCase to, Error *error);
