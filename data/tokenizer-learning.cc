@@ -116,10 +116,12 @@ static void keep_inside(Rules *rules, const Punctuation &mark, const std::string
     }
 }
 
-/* For normalisation: a named table with the rules above. */
-static Rules word_rules(const Rules &named)
+/* For normalisation: a named table with the rules above, and spaces around placeholders. */
+static Rules word_rules(const Rules &named, bool placeholders)
 {
     Rules rules;
+    for (int i = 0; placeholders && i < PLACEHOLDERS; i++)
+        rules[placeholder_piece(i, false)] = " " + placeholder_piece(i, false) + " ";
     for (const auto &[from, to] : named) rules[from] = spaced(to);
     rules["'"] = rules["’"] = "' ";
     for (const Punctuation &mark : MARKS) {
@@ -273,6 +275,12 @@ static Rules named_rules(const std::string &name)
     return rules;
 }
 
+/* The number of pieces that every model has: </s>, <unk> and the placeholders. */
+static int fixed_pieces(const TokenizerSettings *settings)
+{
+    return ID_UNKNOWN + 1 + (settings->placeholders ? PLACEHOLDERS : 0);
+}
+
 static Options training_options(const TokenizerSettings *settings)
 {
     const bool words = settings->type == TOKENIZER_WORD;
@@ -297,8 +305,11 @@ static Options training_options(const TokenizerSettings *settings)
         {"num_threads", "4"},  // fixed, because it changes how sums are rounded
         {"minloglevel", "3"},
     };
+    for (int i = 0; settings->placeholders && i < PLACEHOLDERS; i++)
+        options["user_defined_symbols"] += (i ? "," : "") + placeholder_piece(i, words);
     if (words) {
-        options["normalization_rule_tsv"] = rules_file(word_rules(named_rules(name)));
+        options["normalization_rule_tsv"] =
+            rules_file(word_rules(named_rules(name), settings->placeholders));
         options["denormalization_rule_tsv"] = rules_file(glue_rules());
     } else {
         options["normalization_rule_name"] = name;
@@ -318,6 +329,7 @@ static double default_coverage(Options options, const Sentences *sentences, int 
     options["model_type"] = "char";
     options["character_coverage"] = "1";
     options["vocab_size"] = "1200000";  // all of Unicode
+    options.erase("user_defined_symbols");
     sentencepiece::SentencePieceProcessor counted;
     if (!SentencePieceTrainer::Train(options, &sample, &model).ok() ||
         !counted.LoadFromSerializedProto(model).ok())
@@ -369,7 +381,7 @@ static double default_coverage(Options options, const Sentences *sentences, int 
         const Status status = SentencePieceTrainer::Train(options, &sample, &model);
         sentencepiece::SentencePieceProcessor made;
         if (status.ok() && made.LoadFromSerializedProto(model).ok() &&
-            made.GetPieceSize() <= ID_UNKNOWN + 1)
+            made.GetPieceSize() <= fixed_pieces(settings))
             return error_set(&error, "%s", NO_TEXT);
         return status.ok() ? true : error_set(&error, "%s", status.error_message());
     });
@@ -411,7 +423,7 @@ static bool settings_check(const TokenizerSettings *settings, Error *error)
     if (settings->coverage != 0 && !(settings->coverage >= 0.98 && settings->coverage <= 1))
         return error_set(error, "character coverage is from 0.98 to 1, not %g",
                          settings->coverage);
-    int least = settings->byte_fallback ? 256 + 4 : 4;
+    int least = fixed_pieces(settings) + 2 + (settings->byte_fallback ? 256 : 0);
     if (settings->vocab_size < least)
         return error_set(error, "a vocabulary of %d is too small: it takes %d or more",
                          settings->vocab_size, least);

@@ -1,9 +1,10 @@
-/* tokenizer-library.hh -- how data/tokenizer*.cc call SentencePiece: its exceptions and
- * messages. */
+/* tokenizer-library.hh -- what data/tokenizer*.cc share: SentencePiece's exceptions and messages,
+ * and the pieces of the placeholders. */
 #pragma once
 
 extern "C" {
 #include "base/error.h"
+#include "data/tokenizer.h"
 }
 
 #include <cctype>
@@ -23,6 +24,12 @@ template <class Work> inline bool guarded(Error *error, Work work)
     } catch (...) {
         return error_set(error, "SentencePiece failed");
     }
+}
+
+/* The piece of placeholder i, from 0. A piece of the type word begins with the space before it. */
+inline std::string placeholder_piece(int i, bool word)
+{
+    return (word ? TOKENIZER_SPACE : "") + ("<ph" + std::to_string(i + 1) + ">");
 }
 
 /* The library's message without the source line that it puts before it. */

@@ -30,7 +30,8 @@ struct Tokenizer {
     SentencePieceProcessor processor;
     int vocab_size;
     TokenizerType type;
-    bool mapped;  // ids are of another program: <pad> is a piece, those after it are <unk>
+    int placeholder;  // id of <ph1>, or 0
+    bool mapped;      // ids are of another program: <pad> is a piece, those after it are <unk>
     /* For the parts of a long text that follow its first; loaded when one comes. [0] puts no
      * space before a text, [1] puts one. */
     mutable SentencePieceProcessor follower[2];
@@ -59,6 +60,21 @@ static void silence(void)
     });
 }
 
+/* The id of <ph1> if the eight placeholders are user-defined and follow each other, else 0. */
+static int find_placeholder(const Pieces *pieces)
+{
+    const bool words = pieces->model_type - 1 == TOKENIZER_WORD;
+    for (int id = 0, found = 0; id < pieces->count; id++) {
+        const Piece *piece = &pieces->piece[id];
+        const std::string_view text((const char *)piece->text.at, piece->text.count);
+        found = piece->type == PIECE_USER_DEFINED && text == placeholder_piece(found, words)
+                    ? found + 1
+                    : 0;
+        if (found == PLACEHOLDERS) return id + 1 - PLACEHOLDERS;
+    }
+    return 0;
+}
+
 static bool load(Tokenizer *tokenizer, const void *model, size_t size, Error *error)
 {
     SentencePieceProcessor &processor = tokenizer->processor;
@@ -84,10 +100,12 @@ Tokenizer *tokenizer_load(const void *model, size_t size, Error *error)
         Pieces pieces;
         if (!pieces_read(&pieces, model, size, error)) return false;
         const TokenizerType type = (TokenizerType)(pieces.model_type - 1);
+        const int placeholder = find_placeholder(&pieces);
         pieces_free(&pieces);
         silence();
         tokenizer = new Tokenizer;
         tokenizer->type = type;
+        tokenizer->placeholder = placeholder;
         return load(tokenizer, model, size, error);
     });
     if (good) return tokenizer;
@@ -125,6 +143,11 @@ TokenizerType tokenizer_type(const Tokenizer *tokenizer)
     return tokenizer->type;
 }
 
+int tokenizer_placeholder(const Tokenizer *tokenizer)
+{
+    return tokenizer->placeholder;
+}
+
 int tokenizer_vocab_size(const Tokenizer *tokenizer)
 {
     return tokenizer->vocab_size;
@@ -152,14 +175,16 @@ static const SentencePieceProcessor &follower(const Tokenizer *tokenizer, bool s
     return tokenizer->follower[space];
 }
 
-/* The length of the first part: it ends before the last space that fits, or at the end of a
- * character if there is none. */
+/* The length of the first part: it ends before the last space that fits, or, if there is none, at
+ * the end of a character and outside of a placeholder. */
 static size_t part_length(const char *text, size_t length)
 {
     if (length <= PART) return length;
     const char *space = (const char *)memrchr(text + 1, ' ', PART - 1);
     if (space) return space - text;
     size_t end = PART;
+    const char *mark = (const char *)memrchr(text + PART - 4, '<', 4);
+    if (mark) return mark - text;
     while (end > PART - 4 && ((unsigned char)text[end] & 0xc0) == 0x80) end--;
     return end;
 }
@@ -221,7 +246,8 @@ bool tokenizer_encode_begins(const Tokenizer *tokenizer, Ids *ids, Ids *begin, c
             if (from == length) return true;
             space = text[from] == ' ';
             from += space;
-            processor = &follower(tokenizer, space);
+            const bool word = tokenizer->type == TOKENIZER_WORD && text[from] == '<';
+            processor = &follower(tokenizer, space || word);
         }
     });
 }

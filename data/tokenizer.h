@@ -17,6 +17,11 @@
  *             apostrophe before it; ? ! : ; have a space before them ("musique ?") in every
  *             language.
  *
+ * Placeholders "<ph1>" … "<ph8>" are user-defined symbols of a vocabulary that reserves them: each
+ * is one token wherever it is in a text, and normalisation does not change it. The space before one
+ * is a token of its own ("▁"), so that spaces come back as they were: "a <ph1>, b", "a<ph1>b". With
+ * the type word a placeholder is a word: "a<ph1>b" comes back as "a <ph1> b".
+ *
  * No function throws, prints or ends the program. Threads may encode and decode with one
  * Tokenizer at the same time. */
 #pragma once
@@ -35,6 +40,7 @@ typedef enum { TOKENIZER_UNIGRAM, TOKENIZER_BPE, TOKENIZER_WORD, TOKENIZER_CHAR 
 
 enum {
     TOKENIZER_TYPES = 4,
+    PLACEHOLDERS = 8,
     TOKENIZER_MAX_TEXT = 1 << 24,   // bytes of one text to encode
     TOKENIZER_SENTENCES = 1000000,  // most sentences to learn from, spread evenly over the text
 };
@@ -46,6 +52,7 @@ typedef struct TokenizerSettings {
     int normalization;   // an index into tokenizer_normalizations
     bool lowercase;      // nmt_nfkc becomes nmt_nfkc_cf, nfkc becomes nfkc_cf
     bool byte_fallback;  // unigram, bpe: spell an unknown character in bytes, 256 more pieces
+    bool placeholders;   // reserve <ph1> … <ph8>
 } TokenizerSettings;
 
 /* Sentences to learn from: any number of them, the i-th by a function. */
@@ -94,6 +101,9 @@ void tokenizer_free(Tokenizer *tokenizer);
 
 int tokenizer_vocab_size(const Tokenizer *tokenizer);  // V
 TokenizerType tokenizer_type(const Tokenizer *tokenizer);
+
+/* The id of <ph1>; those of <ph2> … <ph8> follow. 0: the vocabulary has no placeholders. */
+int tokenizer_placeholder(const Tokenizer *tokenizer);
 
 /* Appends the ids of text to ids, without </s>: the most probable segmentation, always the
  * same. Unless begin is NULL, appends to it for each token the index of its first byte in text,

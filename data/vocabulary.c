@@ -82,6 +82,12 @@ bool vocabulary_load(Vocabulary *vocabulary, Error *error)
     return true;
 }
 
+int vocabulary_placeholder(const Vocabulary *vocabulary)
+{
+    int source = tokenizer_placeholder(vocabulary->tokenizer[SOURCE]);
+    return source == tokenizer_placeholder(vocabulary->tokenizer[TARGET]) ? source : 0;
+}
+
 bool vocabulary_equal(const Vocabulary *a, const Vocabulary *b)
 {
     for (int side = 0; side < SIDES; side++) {

@@ -40,6 +40,9 @@ bool vocabulary_is_joint(const Vocabulary *vocabulary);
 const unsigned char *vocabulary_model(const Vocabulary *vocabulary, CorpusSide side,
                                       size_t *size);
 
+/* The id of <ph1> on both sides (tokenizer_placeholder), or 0. */
+int vocabulary_placeholder(const Vocabulary *vocabulary);
+
 /* Whether an id means the same word in both. */
 bool vocabulary_equal(const Vocabulary *a, const Vocabulary *b);
 

@@ -75,6 +75,12 @@ TokenizerType tokenizer_type(const Tokenizer *t)
     return TOKENIZER_WORD;
 }
 
+int tokenizer_placeholder(const Tokenizer *t)
+{
+    (void)t;
+    return 0;
+}
+
 const char *tokenizer_piece(const Tokenizer *t, int32_t id)
 {
     assert(id >= 0 && id <= t->count);

@@ -207,6 +207,146 @@ TEST(lowercase_and_large_vocabularies)
     }
 }
 
+/* ---- placeholders ---- */
+
+/* Text with tags, from which a model learns pieces like "<p" and "h1>". */
+static const char *tag_at(const void *context, size_t i, size_t *length)
+{
+    static const char *const TAG[] = {"<p>jane</p>", "<h1>paul</h1>", "<p> <h1> ph1> h3 <ph>",
+                                      "ph photo graph, <p 1> x<p h1>"};
+    (void)context;
+    const char *text = i % 2 ? TAG[i / 2 % 4] : TEXT[i / 2 % TEXTS];
+    *length = strlen(text);
+    return text;
+}
+
+/* How often a text's tokens have each placeholder: "00100000". */
+static const char *placeholders_of(const Tokenizer *tokenizer, const char *text)
+{
+    static char counts[PLACEHOLDERS + 1];
+    Ids ids = encode(tokenizer, text);
+    memset(counts, '0', PLACEHOLDERS);
+    for (size_t i = 0; i < ids.count; i++) {
+        int which = ids.id[i] - tokenizer_placeholder(tokenizer);
+        if (which >= 0 && which < PLACEHOLDERS) counts[which]++;
+    }
+    free(ids.id);
+    return counts;
+}
+
+/* settings of each type, with bytes, in lower case, without normalisation; false: no more */
+static bool placeholder_settings(TokenizerSettings *settings, int i)
+{
+    *settings = (TokenizerSettings){.type = (TokenizerType)(i % TOKENIZER_TYPES),
+                                    .vocab_size = 400,
+                                    .coverage = 1,
+                                    .placeholders = true};
+    settings->byte_fallback = i / TOKENIZER_TYPES == 1 && settings->type < TOKENIZER_WORD;
+    settings->lowercase = i / TOKENIZER_TYPES == 2;
+    settings->normalization = i / TOKENIZER_TYPES == 3 ? 4 : 0;
+    return i < 4 * TOKENIZER_TYPES;
+}
+
+TEST(placeholders)
+{
+    /* A text, its placeholders, what it is decoded to; by the type word, if that differs. */
+    static const char *const CASE[][4] = {
+        {"<ph3>", "00100000", "<ph3>"},
+        {"jane <ph1>, paul", "10000000", "jane <ph1>, paul"},
+        {"jane<ph1>paul", "10000000", "jane<ph1>paul", "jane <ph1> paul"},
+        {"a  <ph8>  <ph8>", "00000002", "a <ph8> <ph8>"},
+        {"<ph2><ph4>.", "01010000", "<ph2><ph4>.", "<ph2> <ph4>."},
+        {"l'<ph5> (<ph6>)", "00001100", "l'<ph5> (<ph6>)"},
+        {"<<ph7>>", "00000010", NULL},
+        {"<ph<ph1>1>ph1>", "10000000", NULL},
+        {"</ph1>ph2><ph9><ph 3><PH", "00000000", NULL},
+        {"é<ph1>\xcc\x81<ph2>\xe2\x80\x8b<ph3>☃<ph4>", "11110000", NULL},
+    };
+    TokenizerSettings settings;
+    for (int i = 0; placeholder_settings(&settings, i); i++) {
+        Tokenizer *tokenizer = learn((Sentences){2000, tag_at, NULL}, settings);
+        bool words = settings.type == TOKENIZER_WORD;
+        int first = tokenizer_placeholder(tokenizer);
+        assert_int_equal(first, 2);
+        for (int id = 0; id < PLACEHOLDERS; id++) {
+            char name[] = "<ph0>";
+            name[3] += (char)(id + 1);
+            assert_string_equal(tokenizer_label(tokenizer, first + id), name);
+        }
+        for (size_t c = 0; c < sizeof CASE / sizeof *CASE; c++) {
+            const char *wanted = words && CASE[c][3] ? CASE[c][3] : CASE[c][2];
+            assert_string_equal(placeholders_of(tokenizer, CASE[c][0]), CASE[c][1]);
+            if (wanted) assert_decodes(tokenizer, CASE[c][0], wanted);
+        }
+        tokenizer_free(tokenizer);
+    }
+}
+
+/* Also where the parts of a long text meet. */
+TEST(placeholders_in_long_texts)
+{
+    TokenizerSettings settings;
+    for (int i = 0; i < TOKENIZER_TYPES && placeholder_settings(&settings, i); i++) {
+        Tokenizer *tokenizer = learn(MANY, settings);
+        for (int before = 4085; before < 4100; before++) {
+            char text[4200];
+            memset(text, 'a', sizeof text);
+            strcpy(text + before, "<ph5>aa <ph6>");
+            const char *found = placeholders_of(tokenizer, text);
+            if (strcmp(found, "00001100"))
+                fail_msg("%s: %s at %d", tokenizer_type_names[i], found, before);
+        }
+        tokenizer_free(tokenizer);
+    }
+}
+
+/* Without the setting there are none, and the text is as any other. */
+TEST(no_placeholders)
+{
+    for (int type = 0; type < TOKENIZER_TYPES; type++) {
+        TokenizerSettings settings = {.type = (TokenizerType)type, .vocab_size = 160};
+        Tokenizer *tokenizer = learn(MANY, settings);
+        assert_int_equal(tokenizer_placeholder(tokenizer), 0);
+        Ids ids = encode(tokenizer, "<ph1>");
+        assert_true(ids.count > 1 || ids.id[0] == ID_UNKNOWN);
+        free(ids.id);
+        tokenizer_free(tokenizer);
+    }
+}
+
+/* Placeholders that the library cannot find, or that are not in order, are none. */
+TEST(placeholders_of_other_models)
+{
+    static const struct {
+        TokenizerType type;
+        PieceType piece;
+        int first, step, found;
+        const char *before;
+    } CASE[] = {
+        {TOKENIZER_BPE, PIECE_USER_DEFINED, 1, 1, 3, ""},
+        {TOKENIZER_WORD, PIECE_USER_DEFINED, 1, 1, 3, "▁"},
+        {TOKENIZER_BPE, PIECE_USER_DEFINED, 1, 1, 0, "▁"},
+        {TOKENIZER_WORD, PIECE_USER_DEFINED, 1, 1, 0, ""},
+        {TOKENIZER_BPE, PIECE_NORMAL, 1, 1, 0, ""},
+        {TOKENIZER_BPE, PIECE_USER_DEFINED, 8, -1, 0, ""},
+        {TOKENIZER_BPE, PIECE_USER_DEFINED, 2, 1, 0, ""},
+    };
+    for (size_t c = 0; c < sizeof CASE / sizeof *CASE; c++) {
+        static SmallModel model;
+        small_model_begin(&model, CASE[c].type, false);
+        small_model_piece(&model, "▁a", -1, PIECE_NORMAL);
+        for (int i = 0, n = CASE[c].first; i < PLACEHOLDERS; i++, n += CASE[c].step) {
+            char text[16];
+            snprintf(text, sizeof text, "%s<ph%d>", CASE[c].before, n);
+            small_model_piece(&model, text, 0, CASE[c].piece);
+        }
+        Tokenizer *tokenizer = tokenizer_load(model.bytes, model.size, &error);
+        if (!tokenizer) fail_msg("%s", error.text);
+        assert_int_equal(tokenizer_placeholder(tokenizer), CASE[c].found);
+        tokenizer_free(tokenizer);
+    }
+}
+
 static void *decode_all(void *tokenizer)
 {
     for (int i = 0; i < 100 * TEXTS; i++)
@@ -278,6 +418,9 @@ TEST(bad_settings)
         {TEXT, TEXTS, {.vocab_size = 270, .byte_fallback = true}, "vocabulary size of 300 or"},
         {TEXT, TEXTS, {.vocab_size = 200, .byte_fallback = true}, "it takes 260 or more"},
         {TEXT, TEXTS, {WORD, .vocab_size = 2}, "it takes 4 or more"},
+        {TEXT, TEXTS, {WORD, .vocab_size = 9, .placeholders = true}, "it takes 12 or more"},
+        {TEXT, TEXTS, {.vocab_size = 20, .placeholders = true}, "size of 52 or more"},
+        {BLANK, 3, {CHAR, .vocab_size = 99, .placeholders = true}, "no text to learn"},
         {TEXT, TEXTS, {.vocab_size = -5}, "it takes 4 or more"},
         {TEXT, TEXTS, {.vocab_size = 99, .coverage = 0.5}, "0.98 to 1, not 0.5"},
         {TEXT, 0, {.vocab_size = 99}, "no text to learn"},

@@ -53,6 +53,7 @@ static const char *const LAYOUT[] = {
     "--bos_id=-1 --eos_id=-1",                       // no </s>
     "--unk_id=3 --bos_id=0 --pad_id=1 --eos_id=2 --unk_piece=[UNK] --control_symbols=<2de>",
     "--user_defined_symbols=<sep>,abc",
+    "--user_defined_symbols=<ph1>,<ph2>,<ph3>,<ph4>,<ph5>,<ph6>,<ph7>,<ph8>",
     "--byte_fallback=true",
     "--treat_whitespace_as_suffix=true",
     "--split_by_whitespace=false --remove_extra_whitespaces=false",
@@ -292,6 +293,43 @@ TEST(one_or_two)
     assert_false(vocabulary_learn(&separate, &text, &settings, false, &error));
     assert_non_null(strstr(error.text, "source side: a vocabulary of 10 is too small"));
     vocabulary_free(&separate);
+    corpus_text_free(&text);
+}
+
+/* Adopted models keep their placeholders: in their order, or in another program's. */
+TEST(adopted_placeholders)
+{
+    static const char *const PIECE[] = {"</s>",  "<unk>", "▁",     "<ph1>", "<ph2>", "<ph3>",
+                                        "<ph4>", "<ph5>", "<ph6>", "<ph7>", "<ph8>", "<pad>"};
+    size_t size, adopted_size;
+    TokenizerSettings settings = {.vocab_size = 80, .placeholders = true};
+    unsigned char *model = learn_model(&size, sentences_of(TEXT, TEXTS), settings), *adopted;
+    Tokenizer *same = adopt(model, size);
+    assert_int_equal(tokenizer_placeholder(same), 2);
+    if (!tokenizer_adopt(&adopted, &adopted_size, model, size, PIECE, 12, &error))
+        fail_msg("%s", error.text);
+    Tokenizer *other = tokenizer_load(adopted, adopted_size, &error);
+    assert_int_equal(tokenizer_placeholder(other), 3);
+    assert_string_equal(pieces_of(other, "<ph8>"), "▁|<ph8>");
+    tokenizer_free(same), tokenizer_free(other);
+    free(model), free(adopted);
+}
+
+/* Two vocabularies have placeholders if both have the same. */
+TEST(placeholders_of_both_sides)
+{
+    CorpusText text;
+    read_text(&text);
+    for (int joint = 0; joint < 2; joint++)
+        for (int reserved = 0; reserved < 2; reserved++) {
+            TokenizerSettings settings = {.vocab_size = 70, .placeholders = reserved};
+            Vocabulary vocabulary;
+            if (!vocabulary_learn(&vocabulary, &text, &settings, joint, &error) ||
+                !vocabulary_load(&vocabulary, &error))
+                fail_msg("%s", error.text);
+            assert_int_equal(vocabulary_placeholder(&vocabulary), reserved ? 2 : 0);
+            vocabulary_free(&vocabulary);
+        }
     corpus_text_free(&text);
 }
 
