@@ -12,6 +12,8 @@
 
 #include "base/grow.h"
 
+volatile sig_atomic_t file_stop;
+
 /* Sets the error, abandons the file, returns false. */
 static bool fail(AtomicFile *file, const char *doing, Error *error)
 {
@@ -29,19 +31,39 @@ bool file_is(int fd, const char *path)
            open_one.st_dev == named.st_dev;
 }
 
-char *file_temporary(const char *path)
+#define TEMPORARY ".tmp-"
+
+char *file_temporary(const char *path, int *fd)
 {
-    char *name;
-    unsigned digits = (unsigned)getpid();
-    if (getentropy(&digits, sizeof digits)) {}
-    return asprintf(&name, "%s.tmp-%08x", path, digits) < 0 ? NULL : name;
+    for (unsigned digits = (unsigned)getpid();; digits++) {
+        char *name;
+        if (getentropy(&digits, sizeof digits)) {}
+        if (asprintf(&name, "%s" TEMPORARY "%08x", path, digits) < 0) return NULL;
+        if (fd) *fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (fd ? *fd >= 0 : !mkdir(name, 0777)) return name;
+        free(name);
+        if (errno != EEXIST) return NULL;
+    }
 }
 
-bool file_again(int fd, short event)
+bool file_is_temporary(const char *name, const char *path)
 {
-    int reason = errno;
-    if (reason == EAGAIN) poll(&(struct pollfd){.fd = fd, .events = event}, 1, -1);
-    return reason == EAGAIN || reason == EINTR;
+    size_t length = strlen(path), mark = strlen(TEMPORARY);
+    return !strncmp(name, path, length) && !strncmp(name + length, TEMPORARY, mark) &&
+           strspn(name + length + mark, "0123456789abcdef") == 8 && !name[length + mark + 8];
+}
+
+/* All signals wait until ppoll, which lets them in: none comes between the test and the waiting. */
+bool file_wait(int fd, short event)
+{
+    struct pollfd one = {.fd = fd, .events = event};
+    sigset_t all, before;
+    bool reads = event == POLLIN;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    while (!(reads && file_stop) && ppoll(&one, 1, NULL, &before) < 0 && errno == EINTR) {}
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return !(reads && file_stop);
 }
 
 bool file_begin(AtomicFile *file, const char *path, Error *error)
@@ -68,10 +90,8 @@ bool file_begin(AtomicFile *file, const char *path, Error *error)
                error_set(error, "cannot write '%s': it is a pipe that nobody reads, not a file",
                          path);
     }
-    file->temporary = file_temporary(file->path);
-    if (file->temporary)
-        file->fd = open(file->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (file->fd < 0) return fail(file, "write", error);
+    file->temporary = file_temporary(file->path, &file->fd);
+    if (!file->temporary) return fail(file, "write", error);
     if (replaces && fchmod(file->fd, old.st_mode & 07777)) return fail(file, "write", error);
     return true;
 }
@@ -81,7 +101,8 @@ bool file_write(AtomicFile *file, const void *bytes, size_t length, Error *error
     const char *next = bytes;
     while (length) {
         ssize_t written = write(file->fd, next, length);
-        if (written < 0 && file_again(file->fd, POLLOUT)) continue;
+        if (written < 0 && (errno == EINTR || errno == EAGAIN) && file_wait(file->fd, POLLOUT))
+            continue;
         if (written < 0) return fail(file, "write", error);
         next += written;
         length -= (size_t)written;
@@ -146,7 +167,7 @@ static char *read_all(int fd, size_t limit, size_t *length)
     size_t size = 0, used = 0;
     while (GROW(bytes, size, used + STEP)) {
         ssize_t got = read(fd, bytes + used, size - used - 1);
-        if (got < 0 && file_again(fd, POLLIN)) continue;
+        if (got < 0 && (errno == EINTR || errno == EAGAIN) && file_wait(fd, POLLIN)) continue;
         if (got < 0) break;
         used += (size_t)got;
         if (got == 0) {
@@ -209,20 +230,6 @@ char *file_read_input(const char *path, size_t limit, size_t *length, Error *err
 {
     int fd = strcmp(path, "-") ? open(path, O_RDONLY | O_CLOEXEC) : dup(STDIN_FILENO);
     return read_descriptor(fd, path, limit, length, error);
-}
-
-volatile sig_atomic_t file_stop;
-
-/* All signals wait until ppoll, which lets them in: none comes between the test and the waiting. */
-bool file_wait(int descriptor)
-{
-    struct pollfd input = {.fd = descriptor, .events = POLLIN};
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    while (!file_stop && ppoll(&input, 1, NULL, &before) < 0 && errno == EINTR) {}
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return !file_stop;
 }
 
 bool file_exists(bool *exists, const char *path, Error *error)

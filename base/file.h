@@ -43,13 +43,12 @@ bool file_replace(const char *path, const void *bytes, size_t length, Error *err
  * is reported as an error. */
 bool file_replace_text(const char *path, char *text, Error *error);
 
-/* Call it after a failed read or write: whether to try again, because it was interrupted or, on a
- * descriptor that does not block, once that is ready (POLLIN, POLLOUT). Else errno stays. */
-bool file_again(int fd, short event);
+/* Makes the file, or if `fd` is NULL the folder, that will be renamed to `path`: "PATH.tmp-" and eight
+ * random hexadecimal digits, where nothing is yet. Returns its name, for free(); NULL with errno. */
+char *file_temporary(const char *path, int *fd);
 
-/* A name for what will be renamed to `path`: "PATH.tmp-" and eight random hexadecimal digits. For
- * free(); NULL without memory. */
-char *file_temporary(const char *path);
+/* Whether `name` is such a name for `path`. */
+bool file_is_temporary(const char *name, const char *path);
 
 /* Opens a regular file, with the flags of open(): a program's own, in a folder of a model or a run.
  * What can be waited for, a pipe or a device, is an error: -1, with errno. */
@@ -64,9 +63,10 @@ char *file_read(const char *path, size_t limit, size_t *length, Error *error);
 char *file_read_input(const char *path, size_t limit, size_t *length, Error *error);
 
 /* The signal that asks the program to end, set by its handler; 0: none. file_wait waits until a
- * descriptor can be read, or returns false, at once, when there is such a signal. */
+ * descriptor can be read (POLLIN) or written (POLLOUT). When there is such a signal, reading is no
+ * longer waited for: false, at once. */
 extern volatile sig_atomic_t file_stop;
-bool file_wait(int descriptor);
+bool file_wait(int fd, short event);
 
 /* *exists (=) whether there is a file. An error: it cannot be known, or it is a link to a file
  * that is missing. */

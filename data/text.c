@@ -124,7 +124,8 @@ static bool read_bytes(TextReader *reader, void *into, size_t *got, Error *error
 {
     ssize_t count;
     do {
-        if (!file_wait(reader->descriptor)) return cannot(reader, "a signal ends it", error);
+        if (!file_wait(reader->descriptor, POLLIN))
+            return cannot(reader, "a signal ends it", error);
         count = read(reader->descriptor, into, BLOCK);
     } while (count < 0 && (errno == EINTR || errno == EAGAIN));
     *got = count < 0 ? 0 : (size_t)count;

@@ -6,6 +6,7 @@
 #include "data/sentencepiece.h"
 
 #include <errno.h>
+#include <libgen.h>
 #include <limits.h>
 #include <malloc.h>
 #include <stdio.h>
@@ -364,13 +365,14 @@ bool marian_export(Transformer *model, const Vocabulary *vocabulary, const char 
     json[GENERATION] = make_generation(c);
     json[TOKENIZER] = make_tokenizer(c);
     json_object_update(json[CONFIG], json[GENERATION]);
-    char *temporary = file_temporary(name);
-    bool made = temporary ? folder_make(temporary, error) : error_memory(error, "to export"),
-         good = made && write_files(model, vocabulary, temporary, json, error);
-    if (good && rename(temporary, name))
+    bool above = folder_make(dirname(strcpy(path, name)), error);
+    char *temporary = above ? file_temporary(name, NULL) : NULL;
+    bool good = temporary && write_files(model, vocabulary, temporary, json, error);
+    if ((above && !temporary) || (good && rename(temporary, name)))
         good = error_set(error, "cannot write the folder '%s': %s", folder, strerror(errno));
-    for (int i = 0; i < FILE_COUNT && made && !good; i++) remove(file_in(path, temporary, i));
-    if (made && !good) rmdir(temporary);
+    for (int i = 0; i < FILE_COUNT && temporary && !good; i++)
+        remove(file_in(path, temporary, i));
+    if (temporary && !good) rmdir(temporary);
     free(temporary);
     for (int i = 0; i < SOURCE_SPM; i++) json_decref(json[i]);
     return good;

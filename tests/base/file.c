@@ -228,6 +228,32 @@ TEST(reading_has_a_limit)
     assert_string_equal(error.text, "cannot write '/no/such/file': No such file or directory");
 }
 
+TEST(a_temporary_name_is_new_and_known)
+{
+    int fd;
+    struct stat found;
+    char *file = file_temporary(path, &fd), *other = file_temporary(path, NULL);
+    assert_true(file && other && fd >= 0 && !fstat(fd, &found) && S_ISREG(found.st_mode));
+    assert_true(!stat(other, &found) && S_ISDIR(found.st_mode));
+    assert_string_not_equal(file, other);
+    assert_true(file_is_temporary(file, path) && file_is_temporary(other, path));
+    assert_false(file_is_temporary(path, path) || file_is_temporary(file, folder));
+    for (char *digit = strrchr(file, '-'); *++digit;) {
+        char kept = *digit;
+        *digit = 'g';
+        assert_false(file_is_temporary(file, path));
+        *digit = kept;
+    }
+    unlink(file);
+    file[strlen(file) - 1] = 0;
+    assert_false(file_is_temporary(file, path));
+    assert_false(rmdir(other));
+    close(fd);
+    free(file), free(other);
+    assert_null(file_temporary("/no/such/file", &fd));
+    assert_null(file_temporary("/no/such/file", NULL));
+}
+
 TEST(a_text_that_is_missing_replaces_nothing)
 {
     assert_true(file_replace_text(path, strdup("text"), &error));
