@@ -67,8 +67,9 @@ static const Recorder *const recorders[] = {&loss_recorder, &weights_recorder,
 enum { RECORDERS = sizeof recorders / sizeof *recorders };
 
 /* What rank 0 writes; RECORDS: metrics.jsonl and what is recorded for pictures; from PICTURES on
- * the picture of each recorder. A failure is said at once unless the run is ending, and at the end
- * if no later try was good. It then fails the run, unless it is that of a picture. */
+ * the picture of each recorder. A failure is said at once unless the run is ending, but a sentence
+ * only once from one validation to the next; and at the end if no later try was good. It then fails
+ * the run, unless it is that of a picture. */
 enum { LAST, BEST, VALIDATED, RECORDS, PICTURES, OUTPUTS = PICTURES + RECORDERS };
 static Error failure[OUTPUTS];  // "": none
 static bool ending;
@@ -76,8 +77,13 @@ static bool ending;
 static bool tried(int output, bool good, const Error *error)
 {
     bool told = output == RECORDS && failure[RECORDS].text[0];  // the lines stay lost
-    if (!good && !ending && !told) console_error("warning: ", error, "; training goes on");
     static const Error none = {""};
+    static Error said;
+    if (output == VALIDATED) said = none;
+    if (!good && !ending && !told && strcmp(said.text, error->text)) {
+        console_error("warning: ", error, "; training goes on");
+        said = *error;
+    }
     if (!told) failure[output] = good ? none : *error;
     return good;
 }
@@ -88,7 +94,7 @@ static bool report_failures(Error *error)
 {
     bool good = true;
     for (int f = 0; f < OUTPUTS; f++) {
-        if (!failure[f].text[0]) continue;
+        if (!failure[f].text[0] || (!good && !strcmp(failure[f].text, error->text))) continue;
         if (f >= PICTURES || !good) console_error("warning: ", &failure[f], "");
         else *error = failure[f], good = false;
     }
@@ -284,7 +290,7 @@ static void draw_again(Run *run, Validation *v, Error *error)
     for (int r = 0; r < RECORDERS && run->progress.validated; r++) {
         const Recorder *recorder = recorders[r];
         char path[PATH_MAX];
-        long long drawn = written(run_path(path, run, recorder->picture));
+        long long drawn = written(folder_file(path, &run->folder, recorder->picture));
         bool best = recorder->best && v->translations && drawn < written(run->best);
         if (recorder->draw && (best || drawn < written(run->last)))
             tried(PICTURES + r,

@@ -25,7 +25,7 @@ static bool draw_picture(const void *context, Error *error)
 bool pictures_draw(Draw *draw, const char *name, Run *run, Error *error)
 {
     Picture picture = {.draw = draw, .run = run};
-    run_path(picture.path, run, name);
+    folder_file(picture.path, &run->folder, name);
     return run_hold(run, error) && command_draw(draw_picture, &picture, name, error);
 }
 

@@ -324,7 +324,7 @@ void report_end(const Run *run, bool stopped, const char *const *pictures, int c
     if (!p->best_update) return;
     char names[200] = "best.safetensors (the model)", path[PATH_MAX];
     for (int i = 0; i < count; i++)
-        if (access(run_path(path, run, pictures[i]), F_OK) == 0)
+        if (access(folder_file(path, &run->folder, pictures[i]), F_OK) == 0)
             strcat(strcat(names, ", "), pictures[i]);
     console_say("written to %s: %s", run->settings->run.output, names);
     say_command(run);

@@ -11,23 +11,12 @@
 #include "model/checkpoint.h"
 #include "training/distributed.h"
 
-#include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-enum { MOST_HELD_OUT = 500, LONGEST_NAME = 64 };  // of a file in the folder
-
-const char *run_path(char path[PATH_MAX], const Run *run, const char *name)
-{
-    snprintf(path, PATH_MAX, "%s/%s", run->settings->run.output, name);
-    return path;
-}
+enum { MOST_HELD_OUT = 500 };
 
 /* ---- text and vocabulary ---- */
 
@@ -150,77 +139,19 @@ static bool same_everywhere(const Run *run, Error *error)
 
 /* ---- from the corpus to the trainer ---- */
 
-/* Counts what the folder contains. With `tidy`, removes the temporary files of a run that was
- * killed (file_temporary). */
-static int scan_folder(const Run *run, bool tidy)
-{
-    static const char *const files[] = {
-        "last.safetensors", "best.safetensors", "config.json", "metrics.jsonl", "loss.png",
-        "attention.png",    "weights.tsv",      "weights.png", "watch.jsonl",   "watch.png"};
-    int count = 0;
-    DIR *folder = opendir(run->settings->run.output);
-    for (struct dirent *entry; folder && (entry = readdir(folder));) {
-        const char *name = entry->d_name, *mark = strstr(name, ".tmp-");
-        bool ours = false;
-        for (size_t i = 0; mark && i < sizeof files / sizeof *files; i++)
-            ours |= strlen(files[i]) == (size_t)(mark - name) &&
-                    !strncmp(name, files[i], (size_t)(mark - name));
-        if (tidy && ours && strlen(mark) == 13 && strspn(mark + 5, "0123456789abcdef") == 8)
-            unlinkat(dirfd(folder), name, 0);
-        count += strcmp(name, ".") && strcmp(name, "..");
-    }
-    if (folder) closedir(folder);
-    return count;
-}
-
-/* Locks the folder on rank 0, if it exists. Refuses a new run, unless the folder is `ours`, where
- * a best model is, or files without the .lock of a run. The system removes the lock when the process
- * ends; its children, which may outlive it for a moment, have no part in a lock of fcntl. */
-static bool lock_folder(Run *run, bool ours, Error *error)
-{
-    char lock[PATH_MAX];
-    struct stat found;
-    if (run->lock || distributed_rank() > 0) return true;
-    run_path(lock, run, ".lock");
-    bool begun = ours || !lstat(run->last, &found);
-    if (!begun && !lstat(run->best, &found))
-        return error_set(error,
-                         "'%s' is there and last.safetensors is not: a new training needs "
-                         "another --output, and can begin with this model (--init %s)",
-                         run->best, run->best);
-    if (!begun && lstat(lock, &found) && scan_folder(run, false))
-        return error_set(error,
-                         "'%s' has files that are not of a training: give --output an empty "
-                         "folder, or one that is not there",
-                         run->settings->run.output);
-    if (run->settings->run.dry_run) return true;
-    run->lock = file_append(lock, error);
-    if (!run->lock) return errno == ENOENT;
-    struct flock all = {.l_type = F_WRLCK};
-    if (!fcntl(fileno(run->lock), F_SETLK, &all)) return true;
-    if (errno == EACCES || errno == EAGAIN)
-        return error_set(error,
-                         "another training runs in '%s': wait until it has ended, or give "
-                         "another --output",
-                         run->settings->run.output);
-    error_set(error, "cannot lock '%s': %s; a second training there would not be noticed", lock,
-              strerror(errno));
-    console_error("warning: ", error, "");
-    return true;
-}
-
 bool run_read(Run *run, Settings *settings, Error *error)
 {
-    *run = (Run){.settings = settings, .progress = progress_start(), .saved.update = -1};
+    *run = (Run){.settings = settings,
+                 .folder.path = settings->run.output,
+                 .progress = progress_start(),
+                 .saved.update = -1};
     console_stage("reading %s …", settings->train.file[0].source);
-    run_path(run->last, run, "last.safetensors");
-    run_path(run->best, run, "best.safetensors");
-    const char *folder = settings->run.output;
+    folder_file(run->last, &run->folder, "last.safetensors");
+    folder_file(run->best, &run->folder, "best.safetensors");
+    bool first = distributed_rank() == 0;
     bool good = kind_check(error) &&
-                (strlen(folder) + LONGEST_NAME < PATH_MAX ||
-                 error_set(error, "'%.100s…' is too long a path", folder)) &&
-                lock_folder(run, false, error) && read_text(run, error) &&
-                (distributed_rank() > 0 || make_vocabulary(run, error));
+                (!first || folder_lock(&run->folder, false, settings->run.dry_run, error)) &&
+                read_text(run, error) && (!first || make_vocabulary(run, error));
     int threads = settings->run.threads ? settings->run.threads : workers_processors();
     good = good && (run->workers = workers_start(threads, error));
     const Tokenizer *const *tokenizer = (const Tokenizer *const *)run->vocabulary.tokenizer;
@@ -443,48 +374,44 @@ bool run_begin(Run *run, Error *error)
     if (distributed_rank() > 0) return true;
     const char *metrics = run->metrics.path;  // NULL but for run_hold
     bool ours = metrics && file_is(fileno(run->metrics.file), metrics);
-    bool is_new = !run->lock && !ours, exists = false;
-    if (!folder_make(run->settings->run.output, error) || !lock_folder(run, ours, error) ||
+    bool is_new = !run->folder.lock && !ours, exists = false;
+    if (!folder_make(run->folder.path, error) ||
+        !folder_lock(&run->folder, ours, false, error) ||
         (is_new && !file_exists(&exists, run->last, error)))
         return false;
     if (exists)
         return error_set(error, "another training has just made '%s': give another --output",
                          run->last);
     char path[PATH_MAX];
-    if (run->resumed) scan_folder(run, true);
+    if (run->resumed) folder_tidy(&run->folder);
     if ((is_new || !run->complete) &&
-        !file_replace_text(run_path(path, run, "config.json"),
+        !file_replace_text(folder_file(path, &run->folder, "config.json"),
                            options_to_json(run->settings->groups, SETTINGS_GROUPS), error))
         return false;
     if (metrics) return metrics_write(&run->metrics, error);
-    if (!metrics_open(&run->metrics, run_path(path, run, "metrics.jsonl"), run->progress.update,
-                      run->progress.validated, error))
+    if (!metrics_open(&run->metrics, folder_file(path, &run->folder, "metrics.jsonl"),
+                      run->progress.update, run->progress.validated, error))
         return false;
     run->progress.seconds = metrics_seconds(&run->metrics);
     return true;
 }
 
-static void unlock_folder(Run *run)
-{
-    if (run->lock) fclose(run->lock);
-    run->lock = NULL;
-}
-
 bool run_hold(Run *run, Error *error)
 {
-    char path[PATH_MAX];
-    struct stat locked = {0};
-    if (distributed_rank() > 0) return true;
-    if (run->lock && file_is(fileno(run->lock), run_path(path, run, ".lock"))) return true;
-    if (run->lock && (fstat(fileno(run->lock), &locked) || locked.st_nlink))
-        return error_set(error, "the folder '%s' was moved: nothing is saved until it is back",
-                         run->settings->run.output);
-    unlock_folder(run);
-    if (!run_begin(run, error)) return unlock_folder(run), false;
+    bool removed;
+    if (distributed_rank() > 0 || folder_hold(&run->folder, &removed, error)) return true;
+    if (!removed) return false;
+    if (!run_begin(run, error)) return folder_unlock(&run->folder), false;
     run->saved.update = -1;
-    error_set(error, "'%s' or its .lock was removed: it is made again",
-              run->settings->run.output);
+    error_set(error, "'%s' or its .lock was removed: it is made again", run->folder.path);
     console_error("warning: ", error, "");
+    return true;
+}
+
+bool run_replace_text(Run *run, const char *path, char *text, Error *error)
+{
+    if (run_hold(run, error)) return file_replace_text(path, text, error);
+    free(text);
     return true;
 }
 
@@ -510,7 +437,7 @@ bool run_save(Run *run, const char *path, bool whole, Error *error)
 
 void run_free(Run *run)
 {
-    unlock_folder(run);
+    folder_unlock(&run->folder);
     trainer_free(run->trainer);
     workers_stop(run->workers);
     transformer_free(&run->model);

@@ -7,8 +7,7 @@
  *   loss.png, attention.png                 pictures.h
  *   weights.tsv, weights.png                weights.h
  *   watch.jsonl, watch.png                  watch.h
- *   .lock                 locked while a run writes into the folder; empty. It is made first, and
- *                         so it tells the folder of a run from others
+ *   .lock                                   folder.h
  *
  * With several ranks (training/distributed.h) every rank reads the corpus. Only rank 0 uses the
  * folder; it sends what it reads there (tokenizer, weights, moments, progress) to the others.
@@ -16,8 +15,7 @@
  * The other functions do nothing on ranks other than 0. */
 #pragma once
 
-#include <limits.h>
-
+#include "commands/train/folder.h"
 #include "commands/train/settings.h"
 #include "data/batches.h"
 #include "data/corpus.h"
@@ -28,6 +26,7 @@
 
 typedef struct Run {
     Settings *settings;
+    RunFolder folder;
     char last[PATH_MAX], best[PATH_MAX];
     CorpusText text, valid_text;  // text is freed once it is encoded
     Corpus corpus, valid;
@@ -42,7 +41,6 @@ typedef struct Run {
     Supervision supervision;  // of the trainer
     Progress progress;
     Metrics metrics;
-    FILE *lock;      // ".lock" in the folder, locked until the process ends; NULL: not now
     Progress saved;  // of last.safetensors
     bool resumed;
     bool complete;             // resumed, and only pictures are left to draw
@@ -75,14 +73,15 @@ bool run_begin(Run *run, Error *error);
  * that is gone is made again, with a warning; so is .lock. */
 bool run_hold(Run *run, Error *error);
 
+/* Then replaces a file there by the text, which it frees. Does nothing if the folder was moved: a
+ * save that finds it so says it, and the next text has this one in it. */
+bool run_replace_text(Run *run, const char *path, char *text, Error *error);
+
 /* Writes the model's weights, and with `whole` the state of training, which needs
  * optimizer_send to rank 0 first. */
 bool run_save(Run *run, const char *path, bool whole, Error *error);
 
 /* block (=) the weights of a checkpoint with the shape of the run's model. */
 bool run_read_weights(real *block, const Run *run, const char *path, Error *error);
-
-/* Returns path (=) "OUTPUT/name"; run_read has checked that it is not too long. */
-const char *run_path(char path[PATH_MAX], const Run *run, const char *name);
 
 void run_free(Run *run);

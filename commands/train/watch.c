@@ -203,7 +203,7 @@ static bool read_sentence(const Run *run, Error *error)
 static bool watch_open(Run *run, Error *error)
 {
     if (!run->settings->run.watch) return true;
-    run_path(watch->path, run, "watch.jsonl");
+    folder_file(watch->path, &run->folder, "watch.jsonl");
     return read_sentence(run, error) &&
            (run->progress.update == 0 || read_frames(run->progress.update, error));
 }
@@ -277,8 +277,7 @@ static bool watch_record(Run *run, double loss, bool validates, Error *error)
     translations_free(&out);
     good = good && append(&frame, error);
     free_frame(&frame);
-    // a save that finds the folder moved says so; the next frame is written with this one
-    return good && (!run_hold(run, error) || file_replace_text(watch->path, to_text(), error));
+    return good && run_replace_text(run, watch->path, to_text(), error);
 }
 
 /* ---- watch.png ---- */

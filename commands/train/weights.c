@@ -92,7 +92,7 @@ static bool read_frames(const Run *run, Error *error)
 static bool weights_open(Run *run, Error *error)
 {
     projections_words(&history->words, &run->valid, &run->vocabulary);
-    run_path(history->path, run, "weights.tsv");
+    folder_file(history->path, &run->folder, "weights.tsv");
     return run->progress.update == 0 || read_frames(run, error);
 }
 
@@ -117,8 +117,7 @@ static bool weights_record(Run *run, double loss, bool validates, Error *error)
     long long update = run->progress.update, due = 10;
     while (due < update) due *= 2;
     if ((update > 0 && update != due) || !history->words.count) return true;
-    return add_frame(run, error) &&  // written with the next one if the folder is moved
-           (!run_hold(run, error) || file_replace_text(history->path, to_text(run), error));
+    return add_frame(run, error) && run_replace_text(run, history->path, to_text(run), error);
 }
 
 /* ---- weights.png ---- */

@@ -48,10 +48,16 @@ finish() {
 sum() { cat moved/* moved/.lock | cksum; }
 begin moved
 mv moved away
+validations() { grep -c '"valid"' away/metrics.jsonl; }
+first=$(validations)
 check "another may begin where a folder was" train --max-updates 5 --output moved
 before=$(sum)
 await grep -q "warning: the folder 'moved' was moved: nothing is saved until it is back; " moved.err
+more() { test "$(validations)" -gt $((first + 3)); }
+await more
 finish 1
+check "a validation says so once" test "$(grep -c "was moved.*training goes on" moved.err)" -le $(($(validations) - first + 1))
+check "and the end" test "$(tail -n 2 moved.err | grep -c "training goes on")" = 1
 check "it leaves that one alone" test "$before" = "$(sum)"
 begin removed
 until rm -rf removed; do :; done  # the trainer writes there
