@@ -63,12 +63,12 @@ def _call(function, *arguments):
         raise Error(error.text.decode("utf-8", "replace"))
     return result
 
-def _bytes(text, what="a text"):
+def _bytes(text, what="a text", encode=str.encode):
     if not isinstance(text, str):
         raise TypeError(f"{what} is a str, not {type(text).__name__}")
     if "\0" in text:
         raise ValueError(f"{what} has no NUL character")
-    return text.encode()
+    return encode(text)
 
 def _array(texts, what="a text", count=None):
     if isinstance(texts, (str, bytes)):
@@ -130,7 +130,8 @@ class Model:
 
     def __init__(self, path, int8=False, threads=0, **options):
         self._translator, self._lock, self._process = None, threading.Lock(), os.getpid()
-        model = _Handle(_call(_lib.qkv_model_load, _bytes(os.fspath(path), "a path"), bool(int8)), _lib.qkv_model_free)
+        path = _bytes(os.fsdecode(path), "a path", os.fsencode)  # also one that is not UTF-8
+        model = _Handle(_call(_lib.qkv_model_load, path, bool(int8)), _lib.qkv_model_free)
         self._translator = _Handle(_call(_lib.qkv_translator_new, model.pointer, threads), _lib.qkv_translator_free, model)
         self.set(**options)
 
@@ -195,6 +196,5 @@ class Model:
             given = _Hypothesis(tokens=count, id=(_I * count)(*translation.ids))
             seen = _call(_lib.qkv_attention, translator.owner.pointer, source, ctypes.byref(given))
         else:
-            seen = _call(_lib.qkv_attention_given, translator.owner.pointer, source,
-                         _bytes(translation, "a translation"))
+            seen = _call(_lib.qkv_attention_given, translator.owner.pointer, source, _bytes(translation, "a translation"))
         return Attention(_Handle(seen, _lib.qkv_attention_free, translator))

@@ -59,7 +59,7 @@ static void find_tokens(bool *stands, const Bundle *bundle, CorpusSide side, FIL
     Error error;
     json_t *config = json_parse(bundle->config, strlen(bundle->config), "config", &error);
     const json_t *files = json_object_get(json_object_get(config, "data"), names[side]);
-    const char *name = "none";
+    const char *name = NULL;
     char shipped[PATH_MAX];
     bool good = json_array_size(files) > 0;
     for (size_t i = 0; good && i < json_array_size(files); i++) {
@@ -71,7 +71,7 @@ static void find_tokens(bool *stands, const Bundle *bundle, CorpusSide side, FIL
     if (!good && news)
         utf8_print(news,
                    "%s: the training text (%.200s) is not here: all tokens are compared\n",
-                   command_name(), name);
+                   command_name(), name ? name : "none");
     for (int id = 0; !good && id < tokenizer_vocab_size(tokenizer); id++) stands[id] = true;
     json_decref(config);
 }

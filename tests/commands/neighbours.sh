@@ -16,5 +16,8 @@ check "keys of the encoder are English words" sh -c \
     "awk '/^encoder/ { for (i = 3; i <= NF; i += 2) print \$i }' words | sort -u | comm -23 - english >none && test ! -s none"
 translate --neighbours africa >words
 check "a word that the decoder never reads has no lines there" sh -c '! grep -q ^decoder words && grep -q ^encoder words'
+LC_ALL=C sed 's/crc32[.]header/crc32.headex/; s|\\"data/toy/train.en.gz\\"|1                       |' "$toy/model.safetensors" >numbers
+(cd "$here" && "$BIN/translate" --model "$scratch/numbers" --neighbours jane) >words 2>err
+check "a training text without a name" sh -c 'grep -q "the training text (none) is not here" err && test "$(wc -l <words)" = 9'
 wrong "a word that is no token" 1 "'afrca' is no token of this model: see --list-vocabulary" translate --neighbours afrca
 wrong "--target without a reader" 2 "head-report" translate --target t "jane sleeps"

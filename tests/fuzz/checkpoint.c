@@ -14,15 +14,7 @@ static void train(bool init)
     char text[TEMPORARY_SIZE + 32], other[TEMPORARY_SIZE + 32], none[TEMPORARY_SIZE + 32];
     fuzz_file(other, "t", "b\na\n", 4), fuzz_file(text, "s", "a\nb\n", 4);
     char *argv[] = {"train",
-                    "--train-source",
-                    text,
-                    "--train-target",
-                    other,
-                    "--valid-source",
-                    text,
-                    "--valid-target",
-                    other,
-                    "--threads=1",
+                    FUZZ_CORPUS(text, other),
                     "--output",
                     init ? fuzz_path(none, "none") : fuzz_folder,
                     "--preset=toy",

@@ -19,16 +19,9 @@ enum { UPDATE = 10 };
 static bool read_settings(Settings *settings, char *config)
 {
     static char text[TEMPORARY_SIZE + 32], other[TEMPORARY_SIZE + 32];
+    fuzz_file(text, "s", "a\nb\na b\n", 8), fuzz_file(other, "t", "b\na\nb a\n", 8);
     char *argv[] = {"train",
-                    "--train-source",
-                    fuzz_file(text, "s", "a\nb\na b\n", 8),
-                    "--train-target",
-                    fuzz_file(other, "t", "b\na\nb a\n", 8),
-                    "--valid-source",
-                    text,
-                    "--valid-target",
-                    other,
-                    "--threads=1",
+                    FUZZ_CORPUS(text, other),
                     "--output",
                     fuzz_folder,
                     "--max-updates=12",

@@ -91,6 +91,8 @@ for name, call in (("translate", lambda: model.translate(TEXT)), ("score", lambd
 model.close()
 check("an attention outlives its model", len(seen.weights()) == len(seen.target))
 refused("no such model", qkv.Error, "no model at '/no/such'", lambda: qkv.Model("/no/such"))
+refused("no model where the path is not UTF-8", qkv.Error, "no model at '/no/such", lambda: qkv.Model("/no/such\udcff"))
+refused("a NUL in a path", ValueError, "a path has no NUL", lambda: qkv.Model("/no/such\0"))
 refused("None for a path", TypeError, "", lambda: qkv.Model(None))
 refused("too many threads", qkv.Error, "1 to 1024", lambda: qkv.Model(path, threads=10**6))
 refused("a text for a number", TypeError, "", lambda: qkv.Model(path, threads="x"))
