@@ -337,15 +337,6 @@ static bool train(Run *run, Validation *validation, Error *error)
     }
 }
 
-/* Prepares the output folder on rank 0. */
-static bool begin(Run *run, Error *error)
-{
-    bool good = run_begin(run, error);
-    for (int r = 0; r < RECORDERS && good && distributed_rank() == 0; r++)
-        good = !recorders[r]->open || recorders[r]->open(run, error);
-    return good;
-}
-
 /* Trains, and says how it ended. */
 static bool train_into_folder(Run *run, Validation *validation, Error *error)
 {
@@ -373,7 +364,9 @@ static bool train_into_folder(Run *run, Validation *validation, Error *error)
             "warning       the checkpoint does not record its training text, as it is of "
             "an earlier version: training must go on with the same text");
     run->complete = limit && !validation_due(run);
-    bool good = begin(run, error);
+    bool good = run_begin(run, error);
+    for (int r = 0; r < RECORDERS && good && distributed_rank() == 0; r++)
+        good = !recorders[r]->open || recorders[r]->open(run, error);
     catch_signals(run->settings->run.quiet);  // until here there is nothing to save
     good = distributed_agree(good, error) && train(run, validation, error);
     for (int r = 0; r < RECORDERS; r++) {
@@ -417,15 +410,6 @@ static void print_help(bool brief)
     presets_print(stdout);
 }
 
-static bool print_help_or_version(const RunConfig *run, Error *error)
-{
-    if (distributed_rank() > 0) return true;
-    bool help = run->help || run->short_help;
-    if (help) print_help(!run->help);
-    else puts(distributed_possible() ? "qkv " QKV_VERSION ", with MPI" : "qkv " QKV_VERSION);
-    return stream_flush(stdout, help ? "the help" : "the version", error);
-}
-
 /* Returns the exit status; error is set if it is 1 or 2. */
 static int run_command(Run *run, Settings *settings, int argc, char **argv, Error *error)
 {
@@ -433,9 +417,13 @@ static int run_command(Run *run, Settings *settings, int argc, char **argv, Erro
         !distributed_agree(settings_read(settings, argc, argv, error), error))
         return 2;
     const RunConfig *options = &settings->run;
-    bool print_only = options->help || options->short_help || options->version;
+    bool help = options->help || options->short_help, print_only = help || options->version;
     if (!distributed_share(&print_only, sizeof print_only, error)) return 1;
-    if (print_only) return print_help_or_version(options, error) ? 0 : 1;
+    if (print_only && distributed_rank() > 0) return 0;
+    if (help) print_help(!options->help);
+    else if (print_only)
+        puts(distributed_possible ? "qkv " QKV_VERSION ", with MPI" : "qkv " QKV_VERSION);
+    if (print_only) return !stream_flush(stdout, help ? "the help" : "the version", error);
     signal(SIGPIPE, SIG_IGN);  // training does not need a reader of what it prints
     console_start(options->quiet || distributed_rank() > 0);
     if (!distributed_agree(whole_story(run, settings, error), error)) return 1;

@@ -150,15 +150,6 @@ static bool store(const Option *option, void *values, const char *label, const j
     return option_store(option, values, label, text, error);
 }
 
-/* The option that a key in the JSON object of the group means, or NULL. */
-static const Option *option_of_key(const OptionGroup *group, const char *name)
-{
-    char key[KEY_LIMIT];
-    for (const Option *o = group->options; o < group->options + group->count; o++)
-        if (!strcmp(key_of(key, o), name)) return o;
-    return NULL;
-}
-
 /* Whether the program does now what the value of a removed option says. */
 static bool is_removed(const Option *option, const json_t *value)
 {
@@ -172,13 +163,14 @@ static bool store_group(const OptionGroup *group, json_t *map, const char *sourc
 {
     const char *key;
     json_t *value;
-    char label[2 * KEY_LIMIT];
+    char label[2 * KEY_LIMIT], name[KEY_LIMIT];
     if (!json_is_object(map))
         return error_set(error, "%s: '%s' is no object of options", source, group->key);
     json_object_foreach(map, key, value)
     {
-        const Option *option = option_of_key(group, key);
-        if (!option)
+        const Option *option = group->options, *end = option + group->count;
+        while (option < end && strcmp(key_of(name, option), key)) option++;
+        if (option == end)
             return error_set(error, "%s: unknown key '%s.%s'", source, group->key, key);
         snprintf(label, sizeof label, "%s.%s", group->key, key);
         if (!(option->flags & OPTION_REMOVED)) {

@@ -97,15 +97,6 @@ static bool read_whole(long long *whole, const char *text, const Option *option)
     return !errno && !*end && read_number(&number, text, option);
 }
 
-static bool store_text(char **field, const char *text, Error *error)
-{
-    char *copy = text ? strdup(text) : NULL;
-    if (text && !copy) return error_memory(error, "for the options");
-    free(*field);
-    *field = copy;
-    return true;
-}
-
 bool option_store(const Option *option, void *values, const char *label, const char *text,
                   Error *error)
 {
@@ -113,6 +104,7 @@ bool option_store(const Option *option, void *values, const char *label, const c
     long long whole;
     double number;
     int choice = 0;
+    char *copy;
     bool list = option->kind == OPTION_LIST;
     assert(text || option->kind == OPTION_TEXT || list);
     switch (option->kind) {
@@ -142,7 +134,11 @@ bool option_store(const Option *option, void *values, const char *label, const c
         if (text && !*text) break;
         if (list && text) return strings_add(field, text, error);
         if (list) return strings_free(field), true;
-        return store_text(field, text, error);
+        copy = text ? strdup(text) : NULL;
+        if (text && !copy) return error_memory(error, "for the options");
+        free(*(char **)field);
+        *(char **)field = copy;
+        return true;
     }
     char wanted[WANTED_TEXT];
     describe(wanted, sizeof wanted, option);
@@ -263,7 +259,6 @@ void options_name_in_error(const OptionGroup *groups, int count, Error *error)
 
 /* ---- the command line ---- */
 
-/* Where a command line is read. */
 typedef struct ArgumentReader {
     const OptionGroup *groups;
     int count;
@@ -278,13 +273,6 @@ typedef struct Mention {
     void *values;
     const char *text;  // NULL: taken back by --no-NAME
 } Mention;
-
-/* Whether --no-NAME exists. */
-static bool can_take_back(const Option *option)
-{
-    return (option->kind == OPTION_FLAG && option->name[1]) || option->kind == OPTION_TEXT ||
-           option->kind == OPTION_LIST;
-}
 
 /* Whether there is another word; passes over the "--". */
 static bool more(ArgumentReader *r)
@@ -327,13 +315,15 @@ static bool read_mention(ArgumentReader *r, Mention *mention, Error *error)
         no = true;
     }
     if (!option) return unknown(r->groups, r->count, word, error);
-    if (no && !can_take_back(option))
+    OptionKind kind = option->kind;
+    if (no &&
+        !(kind == OPTION_FLAG ? option->name[1] : kind == OPTION_TEXT || kind == OPTION_LIST))
         return error_set(error, "--%s always has a value: there is no '%s'", option->name,
                          word);
     mention->option = option;
     mention->text = name[length] ? name + length + 1 : NULL;
     if (no && mention->text) return error_set(error, "--no-%s takes no value", option->name);
-    if (option->kind == OPTION_FLAG && !mention->text) mention->text = no ? "false" : "true";
+    if (kind == OPTION_FLAG && !mention->text) mention->text = no ? "false" : "true";
     return no || mention->text || read_value(r, mention, error);
 }
 

@@ -48,7 +48,6 @@ typedef struct StringList {
     int count;
 } StringList;
 
-/* Flags of an option. */
 enum {
     OPTION_EXPERT = 1,  // in the last section of the help
     OPTION_COMMON = 2,  // in the short help

@@ -10,6 +10,9 @@
 #include <unistd.h>
 #ifdef __SSE2__
 #include <immintrin.h>
+#else
+#define _mm_getcsr()     0
+#define _mm_setcsr(mode) ((void)(mode))
 #endif
 
 /* ---- denormal numbers: those below 1.2e-38 are treated as zeros ----
@@ -18,23 +21,13 @@
  * full of them: a probability of 1e-30 times a gradient of 1e-9. They are added to far larger
  * numbers, so nothing is lost, and training is twice as fast without them (docs/speed.md). */
 
-/* Returns the mode before, for denormals_restore. */
+/* Returns the mode before. */
 static unsigned denormals_off(void)
 {
-    unsigned before = 0;
-#ifdef __SSE2__
     enum { FLUSH_RESULTS_TO_ZERO = 0x8000, TAKE_INPUTS_FOR_ZERO = 0x0040 };
-    before = _mm_getcsr();
+    unsigned before = _mm_getcsr();
     _mm_setcsr(before | FLUSH_RESULTS_TO_ZERO | TAKE_INPUTS_FOR_ZERO);
-#endif
     return before;
-}
-
-static void denormals_restore(unsigned before __attribute__((unused)))
-{
-#ifdef __SSE2__
-    _mm_setcsr(before);
-#endif
 }
 
 /* ---- the threads ---- */
@@ -121,7 +114,7 @@ void workers_run(Workers *workers, void (*work)(void *context, int worker), void
 
     unsigned mode = denormals_off();
     work(context, 0);
-    denormals_restore(mode);
+    _mm_setcsr(mode);
 
     pthread_mutex_lock(&workers->lock);
     while (workers->busy) pthread_cond_wait(&workers->done, &workers->lock);

@@ -86,12 +86,6 @@ static uint32_t offset(uint32_t unit)
     return (unit >> 10) << ((unit & 1u << 9) >> 6);
 }
 
-/* The place of a leaf's string. */
-static uint32_t leaf_value(const Charsmap *map, uint32_t state)
-{
-    return unit_at(map, state) & 0x7fffffffu;
-}
-
 static bool parse_charsmap(Charsmap *map, Bytes bytes)
 {
     if (bytes.count < 4 + 4) return false;
@@ -124,7 +118,7 @@ static bool check_state(const Charsmap *map, Reach *reach, uint32_t state, int d
         uint32_t unit = unit_at(map, (uint32_t)j), to = (uint32_t)j ^ offset(unit);
         if (!check_state(map, reach, to, depth + 1)) return false;
         if (has_leaf(unit)) {
-            uint32_t value = leaf_value(map, to);
+            uint32_t value = unit_at(map, to) & 0x7fffffffu;
             if (value >= map->size || (value > 0 && map->string[value - 1] != 0) ||
                 strnlen(map->string + value, MAX_OUTPUT + 1) > MAX_OUTPUT)
                 return false;
@@ -184,7 +178,7 @@ static void walk_rules(RuleWalk *walk, uint32_t state, int depth)
         walk->from[depth + 1] = 0;
         if (has_leaf(unit))
             walk->rule(walk->context, walk->from,
-                       walk->map.string + leaf_value(&walk->map, to));
+                       walk->map.string + (unit_at(&walk->map, to) & 0x7fffffffu));
         walk_rules(walk, to, depth + 1);
     }
 }

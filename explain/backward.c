@@ -105,7 +105,7 @@ typedef struct Entry {
 static double number_at(const Explanation *e, const Weights *weights, Entry at)
 {
     real copy[MAX_D_MODEL];
-    const AttentionWeights *a = attention_in(e, weights);
+    const AttentionWeights *a = attention_weights(weights, e->kind, e->layer);
     const Linear *const linear[] = {&a->q, &a->k, &a->v};
     return (double)matrix_row(copy, &linear[at.which]->W, at.row,
                               e->config->d_model)[at.column];

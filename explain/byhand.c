@@ -212,15 +212,6 @@ static void put_rows(const Explanation *e, const char *name, const LabelledRows 
     fputc('\n', e->out);
 }
 
-static void step_vectors(Explanation *e, const ByHand *b)
-{
-    step(e, "Queries, keys and values");
-    if (b->x.rows) put_rows(e, "x", &b->x);
-    put_rows(e, b->W_Q.rows ? "queries Q: q = W_Q x" : "queries Q", &b->query);
-    put_rows(e, b->W_K.rows ? "keys K: k = W_K x" : "keys K", &b->key);
-    put_rows(e, b->W_V.rows ? "values V: v = W_V x" : "values V", &b->value);
-}
-
 bool byhand_print(FILE *out, ByHand *b, const char *word, Error *error)
 {
     Explanation *e = &b->steps;
@@ -228,7 +219,11 @@ bool byhand_print(FILE *out, ByHand *b, const char *word, Error *error)
     if (word && !labels_find(&i, b->query.label, b->query.rows, word, error)) return false;
     e->out = out;
     attend(b, i);
-    step_vectors(e, b);
+    step(e, "Queries, keys and values");
+    if (b->x.rows) put_rows(e, "x", &b->x);
+    put_rows(e, b->W_Q.rows ? "queries Q: q = W_Q x" : "queries Q", &b->query);
+    put_rows(e, b->W_K.rows ? "keys K: k = W_K x" : "keys K", &b->key);
+    put_rows(e, b->W_V.rows ? "values V: v = W_V x" : "values V", &b->value);
     explanation_compare(e);
     explanation_scale(e);
     explanation_softmax(e);

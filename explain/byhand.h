@@ -44,5 +44,4 @@ bool byhand_read(ByHand *b, const char *path, Error *error);
  * weights and outputs of all. */
 bool byhand_print(FILE *out, ByHand *b, const char *word, Error *error);
 
-/* Draws the attention weights. */
 bool byhand_draw(const char *path, const ByHand *b, Error *error);

@@ -142,7 +142,6 @@ static void step_embeddings(Explanation *e)
     fputc('\n', e->out);
 }
 
-/* Which vectors are the input of this layer's attention. */
 static void say_input(Explanation *e)
 {
     const char *word = e->row[e->word];
@@ -170,7 +169,7 @@ static void say_input(Explanation *e)
 /* The first number of the query: a row of W_Q times x, plus a bias. */
 static void put_product(Explanation *e)
 {
-    const Linear *q = &attention_in(e, &e->snapshot->model->weights)->q;
+    const Linear *q = &attention_weights(&e->snapshot->model->weights, e->kind, e->layer)->q;
     int D = e->config->d_model, first = e->head * e->v.Q.columns;
     const real *x = row_of(e->v.Xq, e->word);
     char name[32], terms[128] = "";
@@ -258,15 +257,6 @@ static void step_table(Explanation *e)
     if (ends) say_ends(e, ends);
 }
 
-static bool put_map(Explanation *e, Error *error)
-{
-    Map map;
-    if (!map_head(&map, e->snapshot, e->kind, e->layer, e->head, error)) return false;
-    explanation_map(e, map.at);
-    map_free(&map);
-    return true;
-}
-
 /* ---- all of it ---- */
 
 static bool put_sentence(const Explanation *e, CorpusSide side, const char *after, Error *error)
@@ -304,7 +294,10 @@ bool explain_print(FILE *out, const Snapshot *snapshot, const Vocabulary *vocabu
     for (size_t k = 0; good && k < sizeof steps / sizeof *steps; k++) steps[k](&e);
     good = good && output_print(&e, error);
     if (good) step_table(&e);
-    good = good && put_map(&e, error);
+    Map map = {0};
+    good = good && map_head(&map, snapshot, e.kind, e.layer, e.head, error);
+    if (good) explanation_map(&e, map.at);
+    map_free(&map);
     if (good && update) backward_print(&e, update);
     free((void *)e.row);
     free(e.compared);

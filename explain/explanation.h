@@ -47,14 +47,6 @@ static inline double weight_of(const Explanation *e, int row, int column)
     return (double)e->map.at[(size_t)row * (size_t)e->map.width + (size_t)column];
 }
 
-/* Those of the explained attention, among weights, gradients or moments. */
-static inline const AttentionWeights *attention_in(const Explanation *e, const Weights *w)
-{
-    const LayerWeights *layer =
-        (e->kind == ATTENTION_ENCODER ? w->encoder : w->decoder) + e->layer;
-    return e->kind == ATTENTION_CROSS ? &layer->cross : &layer->self;
-}
-
 /* The number of keys that the causal mask lets a row see. */
 static inline int keys_of(const Explanation *e, int row)
 {

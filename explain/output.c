@@ -49,8 +49,9 @@ static void attention(Explanation *e, const real *next)
         "The first numbers:",
         H, D / H, D, e->config->norm == NORM_PRE ? "input before its norm" : "input");
     put(e, "o", o, D);
-    put_sublayer(e, "W_O o + b_O", &attention_in(e, &e->snapshot->model->weights)->out, o, D,
-                 row_of(v.Xq, e->word), next);
+    const AttentionWeights *w =
+        attention_weights(&e->snapshot->model->weights, e->kind, e->layer);
+    put_sublayer(e, "W_O o + b_O", &w->out, o, D, row_of(v.Xq, e->word), next);
 }
 
 static void feedforward(Explanation *e, const FeedforwardSaved *ffn, const Linear *fc2,

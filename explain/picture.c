@@ -8,7 +8,6 @@
 #include "explain/maps.h"
 #include "plots/blocks.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -67,13 +66,6 @@ typedef struct Drawing {
 
 /* ---- what all sections share ---- */
 
-static int count_words(const Labels *labels)
-{
-    int words = 0;
-    for (int i = 0; i < labels->count; i++) words += !labels->special[i];
-    return words;
-}
-
 /* drawing_free in any case. */
 static bool drawing_begin(Drawing *d)
 {
@@ -127,6 +119,8 @@ static bool find_best(PictureBest *best, const Drawing *d, AttentionKind kind)
     int layers = snapshot_layers(d->input->snapshot, kind);
     int only = choice->layer < layers ? choice->layer : CHOICE_NONE;
     double most = -1e9;
+    int words = 0;
+    for (int i = 0; i < columns->count; i++) words += !columns->special[i];
     for (int i = 0; i < layers * d->heads; i++) {
         int layer = i / d->heads, head = i % d->heads;
         Map map;
@@ -139,7 +133,7 @@ static bool find_best(PictureBest *best, const Drawing *d, AttentionKind kind)
     }
     bool known = cross && choice->known_layer >= 0 && (only < 0 || only == choice->known_layer);
     if (known) best->layer = choice->known_layer, best->head = choice->known_head;
-    best->aligns = known || most > 0.67 + 0.6 / count_words(columns);
+    best->aligns = known || most > 0.67 + 0.6 / words;
     return true;
 }
 

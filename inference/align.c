@@ -87,13 +87,6 @@ static int largest(const float *x, int count, int stride)
     return at;
 }
 
-static bool is_linked(const Links *links, int count, int source)
-{
-    for (int k = 0; k < count; k++)
-        if (links->link[k].source == source) return true;
-    return false;
-}
-
 bool align_links(Links *links, const float *share, int m, int n, const int *target_word,
                  const int *source_word, Error *error)
 {
@@ -107,7 +100,9 @@ bool align_links(Links *links, const float *share, int m, int n, const int *targ
     }
     int first_pass = links->count;
     for (int j = 0; j < n && m; j++) {
-        if (is_linked(links, first_pass, source_word[j])) continue;
+        int k = 0;
+        while (k < first_pass && links->link[k].source != source_word[j]) k++;
+        if (k < first_pass) continue;
         int i = largest(share + j, m, width);
         if (!links_add(links, (Link){source_word[j], target_word[i], false}, error))
             return false;

@@ -3,7 +3,6 @@
 
 #include "base/file.h"
 #include "inference/marian.h"
-#include "model/checkpoint.h"
 #include "model/quantised.h"
 
 #include <limits.h>

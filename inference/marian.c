@@ -323,13 +323,6 @@ static json_t *make_generation(const ModelConfig *c)
                      c->max_length, "num_beams", 4);
 }
 
-static json_t *make_tokenizer(const ModelConfig *c)
-{
-    return json_pack("{s:s, s:s, s:s, s:s, s:b, s:i}", "tokenizer_class", "MarianTokenizer",
-                     "eos_token", "</s>", "unk_token", "<unk>", "pad_token", "<pad>",
-                     "separate_vocabs", false, "model_max_length", c->max_length);
-}
-
 static bool write_files(Transformer *model, const Vocabulary *vocabulary, const char *folder,
                         json_t *const json[SOURCE_SPM], Error *error)
 {
@@ -363,7 +356,10 @@ bool marian_export(Transformer *model, const Vocabulary *vocabulary, const char 
         return false;
     json[CONFIG] = make_config(c);
     json[GENERATION] = make_generation(c);
-    json[TOKENIZER] = make_tokenizer(c);
+    json[TOKENIZER] =
+        json_pack("{s:s, s:s, s:s, s:s, s:b, s:i}", "tokenizer_class", "MarianTokenizer",
+                  "eos_token", "</s>", "unk_token", "<unk>", "pad_token", "<pad>",
+                  "separate_vocabs", false, "model_max_length", c->max_length);
     json_object_update(json[CONFIG], json[GENERATION]);
     bool above = folder_make(dirname(strcpy(path, name)), error);
     char *temporary = above ? file_temporary(name, NULL) : NULL;

@@ -90,15 +90,6 @@ static const Attention *attention_of(const Snapshot *snapshot, AttentionKind kin
                                        : &a->decoder.layer[layer].cross;
 }
 
-static const AttentionWeights *weights_of(const Snapshot *snapshot, AttentionKind kind,
-                                          int layer)
-{
-    const Weights *w = &snapshot->model->weights;
-    return kind == ATTENTION_ENCODER   ? &w->encoder[layer].self
-           : kind == ATTENTION_DECODER ? &w->decoder[layer].self
-                                       : &w->decoder[layer].cross;
-}
-
 AttentionMap snapshot_map(const Snapshot *snapshot, AttentionKind kind, int layer, int head)
 {
     const Attention *attention = attention_of(snapshot, kind, layer, head);
@@ -121,7 +112,7 @@ HeadVectors snapshot_vectors(const Snapshot *snapshot, AttentionKind kind, int l
     int n = a->queries->rows, m = a->keys->rows, D = a->config->d_model,
         dh = D / a->config->heads, at = head * dh;
     const HeadRows *all = &a->heads;
-    const AttentionWeights *w = weights_of(snapshot, kind, layer);
+    const AttentionWeights *w = attention_weights(&snapshot->model->weights, kind, layer);
     return (HeadVectors){.Xq = {a->Xq, n, D, D},
                          .Xkv = {a->Xkv, m, D, D},
                          .Q = {all->Q.at + at, n, dh, all->Q.stride},

@@ -18,6 +18,13 @@ typedef enum {
     ATTENTION_CROSS     // encoder-decoder attention: queries target [m], keys source [n]
 } AttentionKind;
 
+static inline const AttentionWeights *attention_weights(const Weights *w, AttentionKind kind,
+                                                        int layer)
+{
+    const LayerWeights *l = (kind == ATTENTION_ENCODER ? w->encoder : w->decoder) + layer;
+    return kind == ATTENTION_CROSS ? &l->cross : &l->self;
+}
+
 /* Indexed by AttentionKind: "encoder", "decoder", "cross". */
 extern const char *const attention_kind_names[];
 

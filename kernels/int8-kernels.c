@@ -63,12 +63,6 @@ VNNI static void vnni(int32_t *C, const uint8_t *u, size_t stride, const int8_t 
     // clang-format on
 }
 
-static bool vnni_runs(void)
-{
-    return __builtin_cpu_supports("avx512vnni") && __builtin_cpu_supports("avx512bw") &&
-           __builtin_cpu_supports("avx512vl");
-}
-
 #define AVX2 __attribute__((target("avx2")))
 
 /* At most two rows: their eight sums and the temporaries take 16 registers. */
@@ -104,10 +98,6 @@ AVX2 static void avx2(int32_t *C, const uint8_t *u, size_t stride, const int8_t 
     if (rows) avx2_body(C, u, stride, panel, groups, 1);
 }
 
-static bool avx2_runs(void)
-{
-    return __builtin_cpu_supports("avx2");
-}
 #endif
 
 static void plain(int32_t *C, const uint8_t *u, size_t stride, const int8_t *panel,
@@ -123,16 +113,22 @@ static void plain(int32_t *C, const uint8_t *u, size_t stride, const int8_t *pan
     }
 }
 
-static bool plain_runs(void)
-{
-    return true;
-}
-
 const Int8Kernels int8_kernels[] = {
 #if defined __x86_64__
-    {"AVX-512 VNNI", vnni_runs, vnni},
-    {"AVX2", avx2_runs, avx2},
+    {"AVX-512 VNNI", vnni},
+    {"AVX2", avx2},
 #endif
-    {"plain C", plain_runs, plain},
+    {"plain C", plain},
 };
 const int int8_kernel_count = sizeof int8_kernels / sizeof *int8_kernels;
+
+bool int8_runs(const Int8Kernels *kernel)
+{
+#if defined __x86_64__
+    if (kernel->multiply == avx2) return __builtin_cpu_supports("avx2");
+    if (kernel->multiply == vnni)
+        return __builtin_cpu_supports("avx512vnni") && __builtin_cpu_supports("avx512bw") &&
+               __builtin_cpu_supports("avx512vl");
+#endif
+    return true;
+}

@@ -16,7 +16,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/real.h"
 #include "kernels/scratch.h"
 
 /* Quantised rows of X: of the widest matrix, INT8_ROWS fit. */
@@ -166,7 +165,7 @@ static void panel_multiply(const Quantised *quantised, real *Y, size_t ldy,
     int groups = groups_of(matrix->columns), tiles = (rows + INT8_ROWS - 1) / INT8_ROWS;
     size_t stride = (size_t)groups * INT8_GROUP;
     const Int8Kernels *kernel = int8_kernels;
-    while (!kernel->runs()) kernel++;
+    while (!int8_runs(kernel)) kernel++;
     if (!b) b = none;
     for (int r = 0, height; r < rows; r += height, tiles--) {
         height = (rows - r + tiles - 1) / tiles;

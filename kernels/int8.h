@@ -59,8 +59,7 @@ typedef void Int8Kernel(int32_t *C, const uint8_t *u, size_t stride, const int8_
                         const int32_t *offset, int rows, int groups);
 
 typedef struct Int8Kernels {
-    const char *name;    // "AVX-512 VNNI"
-    bool (*runs)(void);  // whether this processor has the instructions
+    const char *name;  // "AVX-512 VNNI"
     Int8Kernel *multiply;
 } Int8Kernels;
 
@@ -68,3 +67,4 @@ typedef struct Int8Kernels {
  * runs. */
 extern const Int8Kernels int8_kernels[];
 extern const int int8_kernel_count;
+bool int8_runs(const Int8Kernels *kernel);  // whether this processor has the instructions

@@ -4,8 +4,6 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-#include "base/block.h"
-
 static pthread_key_t own;  // frees a thread's memory when the thread ends
 static _Alignas(BLOCK_ALIGNMENT) unsigned char common[SCRATCH_BYTES];
 static pthread_mutex_t common_lock = PTHREAD_MUTEX_INITIALIZER;

@@ -219,11 +219,6 @@ static bool is_embedding(const Tensor *tensor)
     return strstr(tensor->name, "embed_tokens") || !strcmp(tensor->name, "model.shared.weight");
 }
 
-static bool is_float(const CheckpointFile *c, Dtype dtype)
-{
-    return dtype == DTYPE_F32 || (c->row && (dtype == DTYPE_F16 || dtype == DTYPE_BF16));
-}
-
 /* "adam.m.model.shared.weight", "model.shared.weight.int8" */
 static const SafeTensor *find(const CheckpointFile *c, const char *prefix, const Tensor *tensor,
                               const char *suffix)
@@ -245,7 +240,8 @@ static bool fits(const CheckpointFile *c, const Tensor *tensor, const char *pref
     const SafeTensor *found = find(c, prefix, tensor, suffix);
     int64_t wanted[2] = {tensor->shape[0], tensor->shape[1]};
     char is[256], should_be[256];
-    if (found && (dtype == DTYPE_F32 ? is_float(c, found->dtype) : found->dtype == dtype) &&
+    bool half = found && (found->dtype == DTYPE_F16 || found->dtype == DTYPE_BF16);
+    if (found && (found->dtype == dtype || (c->row && half && dtype == DTYPE_F32)) &&
         found->dimensions == dimensions &&
         !memcmp(found->shape, wanted, (size_t)dimensions * sizeof *wanted))
         return true;

@@ -223,21 +223,6 @@ static bool wrong(const SafeFile *file, const char *name, const char *what, Erro
     return error_set(error, "'%s' is damaged: tensor '%s' %s", file->path, name, what);
 }
 
-static bool plain_name(const char *name)
-{
-    size_t length = strlen(name);
-    for (const char *s = name; *s; s++)
-        if ((unsigned char)*s < 0x20 || *s == 0x7F) return false;
-    return length > 0 && length <= NAME_LIMIT;
-}
-
-static Dtype dtype_from(const char *name)
-{
-    int dtype = 0;
-    while (dtype < DTYPE_UNKNOWN && strcmp(dtypes[dtype].name, name)) dtype++;
-    return (Dtype)dtype;
-}
-
 /* The shape, and that its product is the number of bytes: every factor is checked before it is
  * multiplied, so that nothing wraps around. */
 static bool read_shape(const SafeFile *file, SafeTensor *tensor, const json_t *shape,
@@ -262,13 +247,16 @@ static bool read_shape(const SafeFile *file, SafeTensor *tensor, const json_t *s
 static bool read_tensor(const SafeFile *file, SafeTensor *tensor, const char *name,
                         const json_t *value, Error *error)
 {
-    if (!plain_name(name))
+    bool plain = *name && strlen(name) <= NAME_LIMIT;
+    for (const char *s = name; *s; s++) plain &= (unsigned char)*s >= 0x20 && *s != 0x7F;
+    if (!plain)
         return error_set(error, "'%s' is damaged: it has a tensor without a readable name",
                          file->path);
     *tensor = (SafeTensor){.name = name};
     const char *dtype = json_string_value(json_object_get(value, "dtype"));
     if (!dtype) return wrong(file, tensor->name, "has no dtype", error);
-    tensor->dtype = dtype_from(dtype);
+    while (tensor->dtype < DTYPE_UNKNOWN && strcmp(dtypes[tensor->dtype].name, dtype))
+        tensor->dtype++;
 
     const json_t *offsets = json_object_get(value, "data_offsets");
     const json_t *begin = json_array_get(offsets, 0), *end = json_array_get(offsets, 1);

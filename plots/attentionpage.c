@@ -102,7 +102,6 @@ static int put_page_head(Canvas *canvas, const AttentionPage *page, const PagePl
 
 /* ---- places ---- */
 
-/* Places a section from y on. */
 static void place_section(Canvas *canvas, PagePlan *plan, SectionPlan *out,
                           const HeatMapSection *section, int y)
 {

@@ -39,16 +39,6 @@ struct CanvasState {
 
 /* ---- the page ---- */
 
-/* Without any font Pango draws every letter as a box in the wrong place. */
-static bool has_font(Canvas *canvas)
-{
-    PangoFontDescription *any = pango_font_description_from_string("Sans 12");
-    PangoFont *font = pango_font_map_load_font(canvas->state->fonts, canvas->state->pango, any);
-    pango_font_description_free(any);
-    if (font) g_object_unref(font);
-    return font != NULL;
-}
-
 bool canvas_new(Canvas **canvas, Error *error)
 {
     *canvas = NULL;
@@ -63,7 +53,12 @@ bool canvas_new(Canvas **canvas, Error *error)
     cairo_font_options_set_hint_metrics(options, CAIRO_HINT_METRICS_OFF);
     pango_cairo_context_set_font_options(new->state->pango, options);
     cairo_font_options_destroy(options);
-    if (!has_font(new)) {
+    // without any font Pango draws every letter as a box in the wrong place
+    PangoFontDescription *any = pango_font_description_from_string("Sans 12");
+    PangoFont *font = pango_font_map_load_font(new->state->fonts, new->state->pango, any);
+    pango_font_description_free(any);
+    if (font) g_object_unref(font);
+    else {
         canvas_free(new);
         return error_set(error, "no font is installed, so no picture can be drawn: install one "
                                 "that fontconfig finds, such as DejaVu Sans");

@@ -39,12 +39,6 @@ static double luminance(Color c)
     return 0.2126 * linear(c.r) + 0.7152 * linear(c.g) + 0.0722 * linear(c.b);
 }
 
-static uint8_t grey_of(double y)
-{
-    return (uint8_t)lround(255 *
-                           (y <= 0.0031308 ? 12.92 * y : 1.055 * pow(y, 1 / 2.4) - 0.055));
-}
-
 /* A channel, `shift` bits from the right, at t between two knots. */
 static uint8_t between(uint32_t low, uint32_t high, int shift, double t)
 {
@@ -61,7 +55,9 @@ Colormap colormap_make(Theme theme)
         double t = at - (int)at;
         map.color[i] = (Color){between(*knot, *next, 16, t), between(*knot, *next, 8, t),
                                between(*knot, *next, 0, t)};
-        uint8_t grey = grey_of(luminance(map.color[i]));
+        double y = luminance(map.color[i]);
+        double code = y <= 0.0031308 ? 12.92 * y : 1.055 * pow(y, 1 / 2.4) - 0.055;
+        uint8_t grey = (uint8_t)lround(255 * code);
         map.grey[i] = (Color){grey, grey, grey};
     }
     return map;

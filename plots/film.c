@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "plots/heatmap.h"
-#include "plots/png.h"
 
 enum { MARGIN = 24, HEAD_TITLE = 18, HEAD_GAP = 14, TITLE = 56, CHART = 96, CHART_LABELS = 26 };
 enum { LARGE_CELL = 34, LEAST_CELL = 9, LARGE_MAP = 460, CHART_LEFT = 44, LEAST_WIDTH = 560 };

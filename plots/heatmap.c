@@ -110,18 +110,6 @@ HeatMapPlan heatmap_plan(Canvas *canvas, const HeatMap *map, int cell)
 
 /* ---- paint ---- */
 
-/* Right-aligned at (x,y); a number below 0.5 is bold. */
-static void paint_row_number(Canvas *canvas, double x, double y, float value)
-{
-    char text[16];
-    TextStyle style = canvas_style(NOTE_SIZE, value < 0.5f, 0);
-    if (isnan(value)) return;
-    style.across = ALIGN_END;
-    style.middle = true;
-    snprintf(text, sizeof text, "%.2f", (double)value);
-    canvas_text(canvas, text, x, y, &style);
-}
-
 static void paint_labels(Canvas *canvas, int x, int y, const HeatMapPlan *plan,
                          const HeatMap *map)
 {
@@ -129,11 +117,15 @@ static void paint_labels(Canvas *canvas, int x, int y, const HeatMapPlan *plan,
     for (int i = 0; map->row_labels && i < map->rows; i += plan->label_step) {
         TextStyle style = label_style(plan, map->row_special && map->row_special[i]);
         style.underlined = map->row_unknown && map->row_unknown[i];
-        canvas_text(canvas, map->row_labels[i], x - LABEL_SPACE - plan->number_width,
-                    y + i * plan->cell + half, &style);
-        if (plan->number_width)
-            paint_row_number(canvas, x - LABEL_SPACE, y + i * plan->cell + half,
-                             map->row_numbers[i]);
+        double middle = y + i * plan->cell + half;
+        canvas_text(canvas, map->row_labels[i], x - LABEL_SPACE - plan->number_width, middle,
+                    &style);
+        if (!plan->number_width || isnan(map->row_numbers[i])) continue;
+        char number[16];
+        style = canvas_style(NOTE_SIZE, map->row_numbers[i] < 0.5f, 0);
+        style.across = ALIGN_END, style.middle = true;
+        snprintf(number, sizeof number, "%.2f", (double)map->row_numbers[i]);
+        canvas_text(canvas, number, x - LABEL_SPACE, middle, &style);
     }
     for (int j = 0; map->column_labels && j < map->columns; j += plan->label_step) {
         TextStyle style = label_style(plan, map->column_special && map->column_special[j]);

@@ -41,7 +41,6 @@ typedef struct HeatMapPlan {
     double slant;        // of the column labels, degrees; 0: horizontal
 } HeatMapPlan;
 
-/* What layouts are computed with. */
 static inline int larger(int a, int b)
 {
     return a > b ? a : b;

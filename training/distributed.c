@@ -44,6 +44,7 @@ static bool is_rank(void)
 #include <mpi.h>
 
 _Static_assert(sizeof(real) == sizeof(float), "blocks travel as MPI_FLOAT");
+const bool distributed_possible = true;
 
 /* A collective call; with one rank there is nothing to do. True if it succeeds. */
 #define COLLECTIVE(call) (self.ranks == 1 || succeeded(call, error))
@@ -59,11 +60,6 @@ static bool succeeded(int code, Error *error)
                      "rank %d lost contact with another rank: %s; the same command resumes "
                      "from the last checkpoint",
                      self.rank, text);
-}
-
-bool distributed_possible(void)
-{
-    return true;
 }
 
 bool distributed_start(Error *error)
@@ -93,14 +89,10 @@ void distributed_stop(void)
 #else  // one process
 
 #define COLLECTIVE(call) true
+const bool distributed_possible = false;
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 #pragma GCC diagnostic ignored "-Wunused-variable"
 #pragma GCC diagnostic ignored "-Wunused-but-set-variable"
-
-bool distributed_possible(void)
-{
-    return false;
-}
 
 bool distributed_start(Error *error)
 {

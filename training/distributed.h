@@ -26,7 +26,7 @@ enum { DISTRIBUTED_MAX_RANKS = 4096 };
 
 int distributed_rank(void);  // 0 .. ranks-1; rank 0 prints, saves and decides
 int distributed_ranks(void);
-bool distributed_possible(void);  // built with MPI
+extern const bool distributed_possible;  // built with MPI
 
 /* Call it first. False if mpirun started this process, but MPI is missing or does not work. */
 bool distributed_start(Error *error);

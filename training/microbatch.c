@@ -28,14 +28,6 @@ static int longer_first(const void *a, const void *b)
     return one->number < other->number ? -1 : 1;
 }
 
-static int smallest(const MicroBatchPart *part, int count)
-{
-    int least = 0;
-    for (int k = 1; k < count; k++)
-        if (part[k].tokens < part[least].tokens) least = k;
-    return least;
-}
-
 bool microbatch_plan(MicroBatchPlan *plan, const PairIds *pair, int S, int tokens, int multiple,
                      Error *error)
 {
@@ -52,9 +44,12 @@ bool microbatch_plan(MicroBatchPlan *plan, const PairIds *pair, int S, int token
     plan->count = count;
     memset(part, 0, (size_t)count * sizeof *part);
     for (int s = 0; s < S; s++) {
-        int k = planned[s].part = smallest(part, count);
-        part[k].tokens += planned[s].tokens;
-        part[k].count++;
+        int least = 0;
+        for (int k = 1; k < count; k++)
+            if (part[k].tokens < part[least].tokens) least = k;
+        planned[s].part = least;
+        part[least].tokens += planned[s].tokens;
+        part[least].count++;
     }
     int *next = plan->sentence;
     for (int k = 0; k < count; next += part[k].count, part[k++].count = 0)

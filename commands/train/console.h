@@ -18,7 +18,6 @@ void console_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* A sentence after `left`, cut to the width of the terminal or to 100 columns. */
 void console_cut(const char *left, const char *text, size_t length);
 
-/* The progress line. */
 ProgressBar *console_bar(void);
 
 /* "train: KIND ERROR AFTER", even if quiet; kind is "" or "warning: ". */

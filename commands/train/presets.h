@@ -11,7 +11,6 @@ enum { PRESET_TOY, PRESET_TINY, PRESET_SMALL, PRESET_BASE, PRESETS, PRESET_AUTO 
 extern const char *const preset_names[];
 extern const char *const preset_purposes[];
 
-/* Sets the options of a preset. */
 bool preset_apply(const OptionGroup *groups, int count, int preset, Error *error);
 
 /* The table of the presets' values, a line for each option. */

@@ -81,15 +81,6 @@ static void print_vocabulary(const Run *run)
                     type[SOURCE], size[TARGET], type[TARGET]);
 }
 
-static void print_model(const Run *run)
-{
-    const ModelConfig *m = &run->model.config;
-    console_say("model         %.2f million parameters: %d + %d layers, width %d, %d heads, "
-                "feed-forward %d",
-                (double)params_trained(&run->model.params) / 1e6, m->encoder_layers,
-                m->decoder_layers, m->d_model, m->heads, m->ffn);
-}
-
 static void print_fine_tuning(const Run *run)
 {
     const FineTuning *f = &run->settings->fine_tuning;
@@ -155,6 +146,7 @@ static void print_warnings(Run *run)
 void report_begin(Run *run)
 {
     char ranks[32] = "";
+    const ModelConfig *m = &run->model.config;
     double block = (double)(run->model.params.size * sizeof(real));
     if (distributed_ranks() > 1)
         snprintf(ranks, sizeof ranks, "%d ranks of ", distributed_ranks());
@@ -165,7 +157,10 @@ void report_begin(Run *run)
     print_corpus("validation", &run->valid_report,
                  settings->valid.count ? &settings->valid : &settings->train);
     print_vocabulary(run);
-    print_model(run);
+    console_say("model         %.2f million parameters: %d + %d layers, width %d, %d heads, "
+                "feed-forward %d",
+                (double)params_trained(&run->model.params) / 1e6, m->encoder_layers,
+                m->decoder_layers, m->d_model, m->heads, m->ffn);
     print_fine_tuning(run);
     console_say("disk          %.1f MB to resume from, %.1f MB to translate with",
                 (run->trainer->optimizer.ema ? 4 : 3) * block / 1e6, block / 1e6);

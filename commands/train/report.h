@@ -17,7 +17,6 @@ typedef struct Throughput {
     long long tokens;
 } Throughput;
 
-/* The progress line. */
 void report_progress(Run *run, const Throughput *throughput, const UpdateStats *last);
 
 void report_validation(const Run *run, const Validation *validation, bool best);

@@ -2,7 +2,6 @@
 #include "commands/train/settings.h"
 
 #include "base/file.h"
-#include "commands/command.h"
 #include "commands/train/presets.h"
 #include "data/text.h"
 #include "inference/bundle.h"
@@ -252,7 +251,6 @@ typedef struct Given {
     char *const *argv;
 } Given;
 
-/* Applies --config and the command line. */
 static bool apply_given(Settings *s, const Given *given, Error *error)
 {
     return (!given->text || options_from_json(s->groups, SETTINGS_GROUPS, given->text,

@@ -251,7 +251,6 @@ static bool fill_frame(FilmFrame *frame, const Run *run, const Hypothesis *best,
            find_attention(frame, row, run, error);
 }
 
-/* The model's greedy translation. */
 static bool translate(Translations *out, Run *run, Error *error)
 {
     int columns = watch->columns, most = columns + columns / 2 + 3;

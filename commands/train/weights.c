@@ -30,7 +30,6 @@ static struct WeightsHistory {
     int count;
 } state, *const history = &state;
 
-/* What the maps show, and what to see in them. */
 static const char *const captions[PROJECTION_MAPS][2] = {
     {"W_Q and W_K: attention weights if all of these words were in the sentence",
      "softmax of the scores. A query is made before its word is known, so it matches the keys "
@@ -91,6 +90,7 @@ static bool read_frames(const Run *run, Error *error)
 
 static bool weights_open(Run *run, Error *error)
 {
+    history->count = 0;
     projections_words(&history->words, &run->valid, &run->vocabulary);
     folder_file(history->path, &run->folder, "weights.tsv");
     return run->progress.update == 0 || read_frames(run, error);
@@ -244,13 +244,7 @@ static bool weights_end(Run *run, Error *error)
            pictures_draw(draw, "weights.png", run, error);
 }
 
-static void weights_close(void)
-{
-    history->count = 0;
-}
-
 const Recorder weights_recorder = {.picture = "weights.png",
                                    .open = weights_open,
                                    .record = weights_record,
-                                   .end = weights_end,
-                                   .close = weights_close};
+                                   .end = weights_end};

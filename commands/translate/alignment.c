@@ -108,22 +108,20 @@ static bool read_gold(const Alignment *a, Links *gold, const Snapshot **snapshot
     return true;
 }
 
-/* Adds the pair to the report of heads, compares it with `gold`, or aligns it. */
-static bool use_pair(Alignment *a, const Snapshot *snapshot, const Links *gold, Error *error)
-{
-    if (a->view->request->head_report)
-        return heads_add(&a->view->heads, snapshot, &a->pairs->bundle->vocabulary, error);
-    return a->gold ? compare_all(a, snapshot, gold, error) : link_pair(a, snapshot, error);
-}
-
-/* snapshot: of the pair; NULL if it is left out */
+/* Adds the pair to the report of heads, compares it with gold links, or aligns it. snapshot: of the
+ * pair; NULL if it is left out */
 static bool align_one(Alignment *a, const Snapshot *snapshot, Error *error)
 {
     Links gold = {0}, *links = &a->view->aligner.links;
     links->count = 0;
-    bool good = (!a->gold || read_gold(a, &gold, &snapshot, error)) &&
-                (!snapshot || use_pair(a, snapshot, &gold, error));
-    if (good && !a->gold && !a->view->request->head_report) {
+    bool good = !a->gold || read_gold(a, &gold, &snapshot, error);
+    bool heads = a->view->request->head_report;
+    if (good && snapshot)
+        good = heads
+                   ? heads_add(&a->view->heads, snapshot, &a->pairs->bundle->vocabulary, error)
+               : a->gold ? compare_all(a, snapshot, &gold, error)
+                         : link_pair(a, snapshot, error);
+    if (good && !a->gold && !heads) {
         links_print(stdout, links);
         putchar('\n');
         if (!input_ready(a->pairs->input)) fflush(stdout);
@@ -157,7 +155,6 @@ static bool align_all(Alignment *a, Error *error)
                          partner_end(a->gold, p->input->lines, "sources", error)));
 }
 
-/* Prints the table. */
 static bool report(const Alignment *a, Error *error)
 {
     const AlignWays *ways = &a->ways;

@@ -11,8 +11,6 @@
  * 16 bits would change attention weights by 0.0001. */
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "inference/bundle.h"
 
@@ -48,12 +46,6 @@ static void put_row(FILE *out, const real *w, size_t count)
     }
 }
 
-static void put_tensor(FILE *out, const Tensor *tensor, const real *w)
-{
-    size_t row = tensor->shape[1] > 1 ? (size_t)tensor->shape[1] : tensor->count;
-    for (size_t at = 0; at < tensor->count; at += row) put_row(out, w + at, row);
-}
-
 static FILE *file_in(const char *folder, const char *name)
 {
     char path[4096];
@@ -75,9 +67,12 @@ int main(int argc, char **argv)
     const Tokenizer *tokenizer = bundle.vocabulary.tokenizer[TARGET];
     for (int id = 0; id < model->config.vocab - 1; id++)
         fprintf(words, "%s\n", tokenizer_piece(tokenizer, id));
-    for (int t = 0; t < model->params.count; t++)
-        put_tensor(weights, &model->params.tensor[t],
-                   model->block + model->params.tensor[t].offset);
+    for (const Tensor *t = model->params.tensor; t < model->params.tensor + model->params.count;
+         t++) {
+        size_t row = t->shape[1] > 1 ? (size_t)t->shape[1] : t->count;
+        for (size_t at = 0; at < t->count; at += row)
+            put_row(weights, model->block + t->offset + at, row);
+    }
     bundle_free(&bundle);
     return fclose(options) | fclose(words) | fclose(weights);
 }

@@ -35,12 +35,6 @@ Workers *workers_start(int threads, Error *error)
     return &one;
 }
 
-void workers_run(Workers *workers, void (*work)(void *context, int worker), void *context)
-{
-    (void)workers;
-    work(context, 0);
-}
-
 bool workers_each(Workers *workers, size_t count, WorkersItem *work, void *context,
                   Error *error)
 {

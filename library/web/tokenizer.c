@@ -33,13 +33,6 @@ static int by_word(const void *a, const void *b)
     return strcmp(((const Entry *)a)->word, ((const Entry *)b)->word);
 }
 
-static int find(const Tokenizer *t, const char *word)
-{
-    const Entry *found =
-        bsearch(&(Entry){word, 0}, t->entry, (size_t)t->words, sizeof *found, by_word);
-    return found ? found->id : ID_UNKNOWN;
-}
-
 Tokenizer *tokenizer_load(const void *model, size_t size, Error *error)
 {
     Tokenizer *t = calloc(1, sizeof *t);
@@ -138,7 +131,9 @@ bool tokenizer_encode_begins(const Tokenizer *t, Ids *ids, Ids *begin, const cha
     char word[WORD_BYTES];
     size_t first = ids->count;
     for (size_t at = 0, end; end = next_word(word, text, length, at), *word; at = end) {
-        int id = find(t, word);
+        const Entry *found =
+            bsearch(&(Entry){word, 0}, t->entry, (size_t)t->words, sizeof *found, by_word);
+        int id = found ? found->id : ID_UNKNOWN;
         bool after_unknown = ids->count > first && ids->id[ids->count - 1] == ID_UNKNOWN;
         if (id == ID_UNKNOWN && after_unknown) continue;
         if (!GROW(ids->id, ids->size, ids->count + 1) ||

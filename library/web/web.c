@@ -141,9 +141,7 @@ bool EXPORT(web_change)(const char *ablate, const char *intervene)
 const real *EXPORT(web_projections)(int kind, int layer, int head)
 {
     static real out[3 * 512 * 512], row[MAX_D_MODEL];
-    const Weights *w = &web.model.weights;
-    const LayerWeights *l = kind == ATTENTION_ENCODER ? &w->encoder[layer] : &w->decoder[layer];
-    const AttentionWeights *a = kind == ATTENTION_CROSS ? &l->cross : &l->self;
+    const AttentionWeights *a = attention_weights(&web.model.weights, kind, layer);
     const Linear *const linear[] = {&a->q, &a->k, &a->v};
     int D = web.model.config.d_model, dh = D / web.model.config.heads, n = 3 * dh;
     for (int r = 0; r < n && (r + 1) * D <= (int)(sizeof out / sizeof *out); r++)

@@ -4,7 +4,6 @@
 const theme = () => document.documentElement.dataset.theme;
 const variable = (name) => getComputedStyle(document.documentElement).getPropertyValue(name);
 
-/* The pen of a canvas of this size. */
 function penOf(canvas, width, height) {
   canvas.width = width;
   canvas.height = height;

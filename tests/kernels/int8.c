@@ -39,7 +39,7 @@ static void check_tile(int rows, int columns, int extreme, int sign)
     for (int j = 0; j < INT8_PANEL; j++) int8_put(matrix, j, q + j * columns, 1);
 
     for (int kind = 0; kind < int8_kernel_count; kind++) {
-        if (!int8_kernels[kind].runs()) continue;
+        if (!int8_runs(&int8_kernels[kind])) continue;
         int32_t C[INT8_ROWS * INT8_PANEL];
         memset(C, 0x55, sizeof C);
         int8_kernels[kind].multiply(C, u, (size_t)width, matrix->q, matrix->offset, rows,
@@ -64,8 +64,8 @@ TEST(kernels_are_exact)
 {
     for (int kind = 0; kind < int8_kernel_count; kind++)
         print_message("%s: %s\n", int8_kernels[kind].name,
-                      int8_kernels[kind].runs() ? "checked" : "not on this processor");
-    assert_true(int8_kernels[int8_kernel_count - 1].runs());
+                      int8_runs(&int8_kernels[kind]) ? "checked" : "not on this processor");
+    assert_true(int8_runs(&int8_kernels[int8_kernel_count - 1]));
     static const int columns[] = {1, 2, 3, 4, 5, 7, 8, 31, 64, 127, 130, 512};
     for (size_t c = 0; c < sizeof columns / sizeof *columns; c++)
         for (int rows = 1; rows <= INT8_ROWS; rows++)
