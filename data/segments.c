@@ -1,0 +1,308 @@
+/* segments.c -- sentences by ICU, the layout around them by regular expressions.
+ *
+ * ICU's boundaries (UAX 29) hold but for these:
+ *
+ *     Mr. Smith              none after an abbreviation that CLDR lists for the language. (ICU's own `ss=standard`
+ *                            finds them in ends of words, too: German "s." in "alles.")
+ *     J. S. Bach, e.g. Bonn  none after a single letter; in German none after "am 5."
+ *     "Stop!" he said.       none between a closing mark and a small letter
+ *     « Non ! » Il part.     one before closing marks moves behind them; so with ** and </b>
+ *     index?id=1             none without white space, unless one of the two characters is wide (Chinese)
+ *     M. Dupont              none at a no-break space
+ *
+ * Time is linear: ICU passes over the text once, and an expression matches one thing at a time. None has a loop
+ * over more than one character or set, so the stack of ICU's matcher stays small. */
+#include "data/segments.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unicode/ubrk.h>
+#include <unicode/uregex.h>
+#include <unicode/ures.h>
+
+#include "base/grow.h"
+
+enum { CHUNK = 1 << 30 };  // bytes that ICU sees at a time: its indices are 32-bit numbers
+
+// clang-format off
+enum { LINE, CODE, MARK, CLOSING, PATTERNS };
+static const char *const pattern[PATTERNS] = {
+    [LINE] = "(.*)\\R?",
+    [CODE] = "[ \\t]*```[^\\r\\n`]*(?=[\\r\\n])(?s:.*?)\\R[ \\t]*```[ \\t`]*(?=\\R|\\z)",  // of Markdown
+    [MARK] =                                                                    // at a line's beginning:
+    "[\\p{White_Space}\\uFEFF]+"
+    "|[-+*\\p{Pd}\\p{So}\\u00B7\\u2022\\u2023\\u2043\\u2192]\\p{White_Space}+"  // - bullet, • bullet, → bullet
+    "(\\[[ xX]\\]\\p{White_Space})?"                                            // - [x] task
+    "|#{1,6}\\p{White_Space}"                                                   // ## heading
+    "|>(?!=)|\\|"                                                               // > quotation, | table
+    "|\\(?(\\p{Nd}{1,4}|[A-Za-z]|[ivx]{2,7}|[IVX]{2,7})\\)\\p{White_Space}"     // 1) (a) iv)
+    "|(\\p{Nd}{1,3}(\\.\\p{Nd}{1,3}){0,4}|[a-z]|[ivx]{2,7}|[IVX]{1,7})\\.\\p{White_Space}"
+    "(?!\\p{L}\\.)"                                                             // 1. 1.2. IV., not I. M. Pei
+    "|\\p{Nd}{1,3}[\\u3001\\uFF0E]"                                             // 1、
+    "|[0-9:.,]+[ \\t]+-->[ \\t].*|WEBVTT(?![\\p{L}\\p{N}]).*",                  // time codes
+    [CLOSING] = "[\\p{Pe}\\p{Pf}\\p{Pi}\"'*_~`]|</[A-Za-z][^<>]{0,99}>",
+};
+// clang-format on
+
+struct SegmentTools {
+    UBreakIterator *sentences;
+    URegularExpression *expression[PATTERNS];
+    char language[ULOC_LANG_CAPACITY];
+    char (*abbreviation)[32];
+    int abbreviations;
+};
+
+typedef struct Finder {
+    Segments *out;
+    const char *text;   // a chunk
+    size_t offset;      // of the chunk in the whole text
+    int boundary;       // ICU's next one in the chunk
+    int last;           // end of the last sentence on this line, or -1
+    bool full;          // memory is short
+    UErrorCode status;  // of ICU
+} Finder;
+
+/* The character with this byte; 0 outside of begin..end-1. */
+static UChar32 char_at(const char *text, int begin, int at, int end)
+{
+    UChar32 c = 0;
+    const uint8_t *bytes = (const uint8_t *)text;
+    if (at >= begin && at < end) U8_GET(bytes, begin, at, end, c);
+    return c;
+}
+
+static int after_space(const char *text, int at, int end)
+{
+    for (UChar32 c; u_isUWhiteSpace(c = char_at(text, at, at, end));) at += U8_LENGTH(c);
+    return at;
+}
+
+static int before_space(const char *text, int begin, int at)
+{
+    for (UChar32 c; u_isUWhiteSpace(c = char_at(text, begin, at - 1, at));) at -= U8_LENGTH(c);
+    return at;
+}
+
+static bool has_letter(const char *text, int at, int end)
+{
+    UChar32 c = 0;
+    while (at < end && !u_isalpha(c)) U8_NEXT(text, at, end, c);
+    return u_isalpha(c);
+}
+
+static void add(Finder *f, int begin, int end, bool kept, bool continues)
+{
+    Segments *out = f->out;
+    Segment *last = out->count ? &out->segment[out->count - 1] : NULL;
+    size_t from = f->offset + (size_t)begin, to = f->offset + (size_t)end;
+    if (from == to || f->full) return;
+    if (kept && last && last->kept) last->end = to;
+    else if (out->count < INT_MAX && GROW(out->segment, out->size, (size_t)out->count + 1))
+        out->segment[out->count++] = (Segment){from, to, kept, continues};
+    else f->full = true;
+}
+
+/* The end of what the expression matches at `at`, or `at`. */
+static int matched(Finder *f, int which, int at, int end)
+{
+    URegularExpression *expression = f->out->tools->expression[which];
+    uregex_setRegion(expression, at, end, &f->status);
+    return uregex_lookingAt(expression, -1, &f->status) ? uregex_end(expression, 0, &f->status)
+                                                        : at;
+}
+
+static bool is_wide(UChar32 c)
+{
+    int width = u_getIntPropertyValue(c, UCHAR_EAST_ASIAN_WIDTH);
+    return width == U_EA_WIDE || width == U_EA_FULLWIDTH || width == U_EA_HALFWIDTH;
+}
+
+static bool is_closing(UChar32 c)
+{
+    return U_GET_GC_MASK(c) & (U_GC_PE_MASK | U_GC_PF_MASK | U_GC_PI_MASK) ||
+           (c && c < 0x80 && strchr("\"'*_>", c));
+}
+
+/* Whether the text to `end`, after a full stop, ends in one, or in the first words of one. */
+static bool is_abbreviation(const struct SegmentTools *tools, const char *text, int begin,
+                            int end)
+{
+    UChar32 last = char_at(text, begin, end - 2, end);
+    int letter = end - 1 - U8_LENGTH(last);
+    if (u_hasBinaryProperty(last, UCHAR_CASED) &&
+        !u_isalnum(char_at(text, begin, letter - 1, end)))
+        return true;
+    if (u_isdigit(last) && !u_isdigit(char_at(text, begin, letter - 2, end)) &&
+        !strcmp(tools->language, "de"))
+        return true;
+    for (int i = 0; i < tools->abbreviations; i++) {
+        const char *name = tools->abbreviation[i];
+        for (const char *dot = name; (dot = strchr(dot, '.')); dot++) {
+            int from = end - (int)(dot + 1 - name);
+            if ((!dot[1] || dot[1] == ' ') && from >= begin &&
+                !memcmp(text + from, name, (size_t)(end - from)) &&
+                !u_isalnum(char_at(text, begin, from - 1, end)))
+                return true;
+        }
+    }
+    return false;
+}
+
+/* Where the next sentence begins for ICU's boundary `at`; 0 if it is none. */
+static int next_sentence(Finder *f, int begin, int at, int end)
+{
+    const char *text = f->text;
+    int space = before_space(text, begin, at), after = at, next;
+    UChar32 mark = char_at(text, at, at, end);  // French opens with "« ", which is no end
+    if (at == space || mark == '"' || U_GET_GC_MASK(mark) & (U_GC_PE_MASK | U_GC_PF_MASK))
+        while ((next = matched(f, CLOSING, after, end)) > after) after = next;
+    next = after_space(text, after, end);
+    if (after > at && (next > after || next == end)) space = after, at = next;
+    UChar32 last = char_at(text, begin, space - 1, end), first = char_at(text, at, at, end);
+    UChar32 blank = char_at(text, space, space, end);
+    if (space == at) return is_wide(last) || is_wide(first) ? at : 0;
+    if (blank == 0xA0 || blank == 0x202F || (is_closing(last) && u_islower(first))) return 0;
+    return last == '.' && is_abbreviation(f->out->tools, text, begin, space) ? 0 : at;
+}
+
+/* Adds a sentence with the white space, and the ** or _ of Markdown, around it. */
+static void add_sentence(Finder *f, int begin, int end)
+{
+    const char *text = f->text;
+    int from = after_space(text, begin, end), to = before_space(text, from, end), n = 0;
+    while (n < 3 && to - from > 2 * n + 1 && (text[from] == '*' || text[from] == '_') &&
+           text[from + n] == text[from] && text[to - 1 - n] == text[from])
+        n++;
+    if (n && !memchr(text + from + n, text[from], (size_t)(to - from - 2 * n)))
+        from += n, to -= n;
+    if (!has_letter(text, from, to)) from = to = end;
+    add(f, begin, from, true, false);
+    add(f, from, to, false, f->last >= 0 && after_space(text, f->last, from) == from);
+    add(f, to, end, true, false);
+    if (from < to) f->last = to;
+}
+
+static void add_sentences(Finder *f, int begin, int end)
+{
+    for (int next = 0; begin < end; begin = next, next = 0) {
+        while (!next && f->boundary < end) {
+            if (f->boundary > begin) next = next_sentence(f, begin, f->boundary, end);
+            if (!next) f->boundary = ubrk_next(f->out->tools->sentences);
+            if (f->boundary == UBRK_DONE) f->boundary = INT_MAX;
+        }
+        if (!next) next = end;
+        add_sentence(f, begin, next);
+    }
+}
+
+/* A line without its end; each cell of a row of a table is a text of its own. */
+static void add_line(Finder *f, int begin, int end)
+{
+    int at = begin, next;
+    bool row = false;
+    while ((next = matched(f, MARK, at, end)) > at) row |= f->text[at] == '|', at = next;
+    add(f, begin, at, true, false);
+    f->last = -1;
+    for (begin = at; begin < end; begin = at) {
+        const char *bar = row ? memchr(f->text + begin, '|', (size_t)(end - begin)) : NULL;
+        int stop = bar ? (int)(bar - f->text) : end - (f->text[end - 1] == '\\');
+        add_sentences(f, begin, stop);
+        at = bar ? stop + 1 : end;
+        add(f, stop, at, true, false);
+    }
+}
+
+static void add_chunk(Finder *f, int length)
+{
+    const struct SegmentTools *tools = f->out->tools;
+    UText *text = utext_openUTF8(NULL, f->text, length, &f->status);
+    ubrk_setUText(tools->sentences, text, &f->status);
+    for (int i = 0; i < PATTERNS; i++) uregex_setUText(tools->expression[i], text, &f->status);
+    f->boundary = 0;
+    bool open = false;  // nothing ends the block of code that began last
+    for (int at = 0, next; at < length && !f->full && U_SUCCESS(f->status); at = next) {
+        int begin = open ? at : matched(f, CODE, at, length);
+        open |= begin == at && uregex_hitEnd(tools->expression[CODE], &f->status);
+        next = matched(f, LINE, begin, length);
+        int end = uregex_end(tools->expression[LINE], 1, &f->status);
+        if (U_FAILURE(f->status)) break;
+        add(f, at, begin, true, false);
+        add_line(f, begin, end);
+        add(f, end, next, true, false);
+    }
+    utext_close(text);
+}
+
+static void tools_close(struct SegmentTools *tools)
+{
+    if (!tools) return;
+    ubrk_close(tools->sentences);
+    for (int i = 0; i < PATTERNS; i++) uregex_close(tools->expression[i]);
+    free(tools->abbreviation);
+    free(tools);
+}
+
+/* Reads those of this very language: ures_open would take that of the environment if it has none. */
+static void read_abbreviations(struct SegmentTools *tools)
+{
+    UErrorCode status = U_ZERO_ERROR;
+    UResourceBundle *bundle =
+        ures_openDirect(U_ICUDATA_NAME "-brkitr", tools->language, &status);
+    UResourceBundle *list = ures_getByKey(bundle, "exceptions", NULL, &status);
+    list = ures_getByKey(list, "SentenceBreak", list, &status);
+    int count = U_SUCCESS(status) ? ures_getSize(list) : 0;
+    tools->abbreviation = calloc((size_t)count + 1, sizeof *tools->abbreviation);
+    for (int i = 0; tools->abbreviation && i < count; i++) {
+        int size = sizeof *tools->abbreviation;
+        status = U_ZERO_ERROR;
+        ures_getUTF8StringByIndex(list, i, tools->abbreviation[tools->abbreviations], &size,
+                                  true, &status);
+        tools->abbreviations += status == U_ZERO_ERROR;
+    }
+    ures_close(list);
+    ures_close(bundle);
+}
+
+static void tools_open(Segments *out, const char *language, UErrorCode *status)
+{
+    struct SegmentTools new = {0};
+    if (language)
+        uloc_getLanguage(language, new.language, sizeof new.language - 1, &(UErrorCode){0});
+    if (out->tools && !strcmp(out->tools->language, new.language)) return;
+    tools_close(out->tools);
+    if (!(out->tools = malloc(sizeof new))) return;
+    *out->tools = new;
+    if (*new.language) read_abbreviations(out->tools);
+    out->tools->sentences = ubrk_open(UBRK_SENTENCE, new.language, NULL, 0, status);
+    for (int i = 0; i < PATTERNS; i++)
+        out->tools->expression[i] = uregex_openC(pattern[i], 0, NULL, status);
+}
+
+bool segments_find(Segments *segments, const char *text, size_t length, const char *language,
+                   Error *error)
+{
+    Finder f = {.out = segments};
+    segments->count = 0;
+    tools_open(segments, language, &f.status);
+    f.full = !segments->tools;
+    while (f.offset < length && !f.full && U_SUCCESS(f.status)) {
+        size_t chunk = length - f.offset < CHUNK ? length - f.offset : CHUNK;
+        f.text = text + f.offset;
+        while (f.offset + chunk < length && U8_IS_TRAIL(f.text[chunk])) chunk--;
+        add_chunk(&f, (int)chunk);
+        f.offset += chunk;
+    }
+    if (!f.full && U_SUCCESS(f.status)) return true;
+    segments_free(segments);
+    if (f.full || f.status == U_MEMORY_ALLOCATION_ERROR)
+        return error_memory(error, "to find the sentences of a text");
+    return error_set(error, "ICU cannot find sentences: %s", u_errorName(f.status));
+}
+
+void segments_free(Segments *segments)
+{
+    tools_close(segments->tools);
+    free(segments->segment);
+    *segments = (Segments){0};
+}
