@@ -269,18 +269,6 @@ bool file_replace_text(const char *path, char *text, Error *error)
     return good;
 }
 
-static bool make_one(const char *part, const char *path, Error *error)
-{
-    struct stat found;
-    if (!mkdir(part, 0777)) return true;
-    int reason = errno;
-    if (stat(part, &found))
-        return error_set(error, "cannot make the folder '%s': %s", path, strerror(reason));
-    return S_ISDIR(found.st_mode) ||
-           error_set(error, "cannot make the folder '%s': '%s' is there and is no folder", path,
-                     part);
-}
-
 bool folder_make(const char *path, Error *error)
 {
     if (!*path) return error_set(error, "cannot make a folder without a name");
@@ -289,8 +277,15 @@ bool folder_make(const char *path, Error *error)
     bool made = true;
     for (size_t i = 1; made && path[i - 1]; i++) {
         if (path[i] && path[i] != '/') continue;
+        struct stat found = {0};
         part[i] = '\0';
-        made = make_one(part, path, error);
+        int reason = mkdir(part, 0777) ? errno : 0;
+        if (reason && stat(part, &found))
+            made = error_set(error, "cannot make the folder '%s': %s", path, strerror(reason));
+        else if (reason && !S_ISDIR(found.st_mode))
+            made =
+                error_set(error, "cannot make the folder '%s': '%s' is there and is no folder",
+                          path, part);
         part[i] = path[i];
     }
     free(part);

@@ -18,11 +18,6 @@
 
 enum { WIDTH = 92, LEFT_LIMIT = 34 };
 
-static const void *field_of(const OptionGroup *group, const Option *option)
-{
-    return (const char *)group->values + option->offset;
-}
-
 /* "--heads N", as it stands in the left column. */
 static void write_usage(FILE *out, const OptionGroup *group, const Option *option)
 {
@@ -30,7 +25,7 @@ static void write_usage(FILE *out, const OptionGroup *group, const Option *optio
     if (letter) fprintf(out, "-%c%s", letter, option->name[1] ? ", " : "");
     if (!option->name[1]) return;
     if (option->kind == OPTION_FLAG) {
-        bool on = *(const bool *)field_of(group, option);
+        bool on = ((const char *)group->values)[option->offset];
         fprintf(out, "--%s%s", on ? "[no-]" : "", option->name);
         return;
     }
@@ -46,7 +41,7 @@ static void write_usage(FILE *out, const OptionGroup *group, const Option *optio
 /* Writes " (1 to 64; default 8)": the range and the default, if the option has them. */
 static void write_range(FILE *out, const OptionGroup *group, const Option *option)
 {
-    const void *field = field_of(group, option);
+    const void *field = (const char *)group->values + option->offset;
     char range[RANGE_TEXT], number[REAL_TEXT];
     switch (option->kind) {
     case OPTION_FLAG:

@@ -12,18 +12,6 @@ static const unsigned char template[] = {
 #include "plots/page.inc"
 };
 
-/* The page, with the data in place of the marker. */
-static bool put_html(JsonWriter *json, const PictureInput *input, bool vectors, Error *error)
-{
-    static const char marker[] = "@data@";
-    const unsigned char *data = memmem(template, sizeof template, marker, strlen(marker));
-    const unsigned char *rest = data + strlen(marker);
-    fwrite(template, 1, (size_t)(data - template), json->out);
-    bool good = page_data(json, input, vectors, error);
-    fwrite(rest, 1, (size_t)(template + sizeof template - rest), json->out);
-    return good;
-}
-
 /* How many numbers the weights, and the queries, keys and values, of all kinds are. */
 static void count_numbers(double *weights, double *vectors, const Snapshot *snapshot)
 {
@@ -39,6 +27,9 @@ static void count_numbers(double *weights, double *vectors, const Snapshot *snap
 
 bool page_save(const char *path, const PictureInput *input, Error *error)
 {
+    static const char marker[] = "@data@";
+    const unsigned char *data = memmem(template, sizeof template, marker, strlen(marker));
+    const unsigned char *rest = data + strlen(marker);
     const Snapshot *snapshot = input->snapshot;
     double weights, vectors;
     count_numbers(&weights, &vectors, snapshot);
@@ -50,7 +41,12 @@ bool page_save(const char *path, const PictureInput *input, Error *error)
                          snapshot->source.rows, snapshot->target.rows, weights);
     TextStream stream;
     JsonWriter json = {.out = textstream_open(&stream), .html = true};
-    bool good = !json.out || put_html(&json, input, vectors <= PAGE_VECTORS, error);
+    bool good = true;
+    if (json.out) {
+        fwrite(template, 1, (size_t)(data - template), json.out);
+        good = page_data(&json, input, vectors <= PAGE_VECTORS, error);
+        fwrite(rest, 1, (size_t)(template + sizeof template - rest), json.out);
+    }
     char *text = textstream_close(&stream);
     if (good) return file_replace_text(path, text, error);
     free(text);

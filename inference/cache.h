@@ -74,7 +74,7 @@ void cache_encode(Cache *cache, const Transformer *model);
 
 /* Runs the decoder over one row for each prefix. The prefixes of a sentence must be
  * consecutive, and all parents nodes of the step before. Returns the decoder's output
- * [count,D], the input of logits_forward. Prefix i becomes node cache->nodes - count + i. */
+ * [count,D], the input of logits_row. Prefix i becomes node cache->nodes - count + i. */
 const real *cache_step(Cache *cache, const Transformer *model, const Prefix *prefix, int count);
 
 /* id (=) the tokens from the root to `node`, without <pad>. Returns their number. */

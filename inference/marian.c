@@ -313,16 +313,6 @@ static json_t *make_config(const ModelConfig *c)
         "float32");
 }
 
-/* What both configurations say about searching. */
-static json_t *make_generation(const ModelConfig *c)
-{
-    const int pad = c->vocab - 1;
-    return json_pack("{s:i, s:i, s:i, s:i, s:i, s:[[i]], s:i, s:i}", "bos_token_id", ID_END,
-                     "eos_token_id", ID_END, "forced_eos_token_id", ID_END, "pad_token_id", pad,
-                     "decoder_start_token_id", pad, "bad_words_ids", pad, "max_length",
-                     c->max_length, "num_beams", 4);
-}
-
 static bool write_files(Transformer *model, const Vocabulary *vocabulary, const char *folder,
                         json_t *const json[SOURCE_SPM], Error *error)
 {
@@ -347,7 +337,7 @@ bool marian_export(Transformer *model, const Vocabulary *vocabulary, const char 
 {
     char name[PATH_MAX - 64], path[PATH_MAX];
     const ModelConfig *c = &model->config;
-    int length = (int)strnlen(folder, PATH_MAX);
+    int length = (int)strnlen(folder, PATH_MAX), pad = c->vocab - 1;
     while (length > 1 && folder[length - 1] == '/') length--;
     if (snprintf(name, sizeof name, "%.*s", length, folder) >= (int)sizeof name)
         return error_set(error, "the name of the folder to write is too long");
@@ -355,7 +345,11 @@ bool marian_export(Transformer *model, const Vocabulary *vocabulary, const char 
     if (!check_network(model, error) || !(json[VOCAB] = make_vocab(vocabulary, error)))
         return false;
     json[CONFIG] = make_config(c);
-    json[GENERATION] = make_generation(c);
+    json[GENERATION] =  // what both configurations say about searching
+        json_pack("{s:i, s:i, s:i, s:i, s:i, s:[[i]], s:i, s:i}", "bos_token_id", ID_END,
+                  "eos_token_id", ID_END, "forced_eos_token_id", ID_END, "pad_token_id", pad,
+                  "decoder_start_token_id", pad, "bad_words_ids", pad, "max_length",
+                  c->max_length, "num_beams", 4);
     json[TOKENIZER] =
         json_pack("{s:s, s:s, s:s, s:s, s:b, s:i}", "tokenizer_class", "MarianTokenizer",
                   "eos_token", "</s>", "unk_token", "<unk>", "pad_token", "<pad>",

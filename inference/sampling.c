@@ -73,11 +73,6 @@ static double add_up(double *before, const real *weight, int C)
 
 /* ---- top-k and top-p ---- */
 
-static bool ranks_before(TokenWeight a, TokenWeight b)
-{
-    return a.weight > b.weight || (a.weight == b.weight && a.token < b.token);
-}
-
 static void swap(TokenWeight *a, TokenWeight *b)
 {
     TokenWeight kept = *a;
@@ -95,8 +90,11 @@ static int choose(TokenWeight *list, int count, int most, double enough)
         double sum = 0;
         swap(&list[(chosen + end) / 2], pivot);
         for (int i = chosen; i < end - 1; i++) {
-            if (!ranks_before(list[i], *pivot)) continue;
-            sum += (double)list[i].weight;
+            real weight = list[i].weight;
+            if (weight < pivot->weight ||
+                (weight == pivot->weight && list[i].token >= pivot->token))
+                continue;
+            sum += (double)weight;
             swap(&list[i], &list[larger++]);
         }
         swap(&list[larger], pivot);

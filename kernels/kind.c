@@ -23,11 +23,6 @@ int kind_count(void)
     return kind_table ? sizeof names / sizeof *names : 1;
 }
 
-const char *kind_name(int kind)
-{
-    return names[kind];
-}
-
 bool kind_runs(int kind)
 {
 #if defined __x86_64__

@@ -19,9 +19,7 @@
 
 #include "base/error.h"
 
-/* How many kinds there are, and their names. */
-int kind_count(void);
-const char *kind_name(int kind);
+int kind_count(void);  // of this program
 
 /* Whether this processor has the kind's instructions. */
 bool kind_runs(int kind);

@@ -141,21 +141,4 @@ void openblas_multiply(GemmMode mode, real *C, size_t ldc, Strided A, Strided B,
                (int)(b ? B.row : B.column), add || bias ? 1 : 0, C, (int)ldc);
     sem_post(&blas.memory);
 }
-#else
-bool openblas_load(Error *error)
-{
-    return error_set(error, "this build has no OpenBLAS");
-}
-
-const char *openblas_name(void)
-{
-    return "";
-}
-
-void openblas_multiply(GemmMode mode, real *C, size_t ldc, Strided A, Strided B,
-                       const real *bias, int m, int n, int k, real scale)
-{
-    (void)mode, (void)C, (void)ldc, (void)A, (void)B, (void)bias, (void)m, (void)n, (void)k;
-    (void)scale;
-}
 #endif

@@ -23,6 +23,7 @@
 #endif
 enum { OPENBLAS_NAME = 48 };
 
+#if HAS_OPENBLAS
 /* Loads the library, once; false, with an error, if that fails. */
 bool openblas_load(Error *error);
 
@@ -33,3 +34,8 @@ const char *openblas_name(void);
  * row, or NULL: none; with a bias scale is 1. m, n, k > 1 */
 void openblas_multiply(GemmMode mode, real *C, size_t ldc, Strided A, Strided B,
                        const real *bias, int m, int n, int k, real scale);
+#else
+#define openblas_load(error)   error_set(error, "this build has no OpenBLAS")
+#define openblas_name()        ""
+#define openblas_multiply(...) ((void)0)
+#endif

@@ -282,14 +282,10 @@ real *logits_layout(Arena *arena, int M, int V)
     return ARENA_TAKE(arena, real, (size_t)at_most(M, LOGITS_ROWS) * (size_t)V);
 }
 
-void logits_forward(real *Z, const real *X, const Weights *w, int M, int V, int D)
-{
-    matrix_multiply(Z, X, &w->output, w->logits_bias, M, V - 1, D);
-}
-
 real *logits_row(real *block, int r, const real *X, const Weights *w, int M, int V, int D)
 {
-    if (r % LOGITS_ROWS == 0)
-        logits_forward(block, X + (size_t)r * (size_t)D, w, at_most(M - r, LOGITS_ROWS), V, D);
+    if (r % LOGITS_ROWS == 0)  // logits = X Eᵀ + bias
+        matrix_multiply(block, X + (size_t)r * (size_t)D, &w->output, w->logits_bias,
+                        at_most(M - r, LOGITS_ROWS), V - 1, D);
     return block + (size_t)(r % LOGITS_ROWS) * (size_t)(V - 1);
 }

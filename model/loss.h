@@ -80,10 +80,7 @@ void loss_backward(Loss *loss, real *dX, const OutputLayer *dw, const real *X,
 /* dz of row r and class c, after loss_backward of M <= LOSS_ROWS rows */
 real loss_logit_gradient(const LossBuffers *buffers, int r, int c, int M, int C);
 
-/* Z [M,V-1] (=) logits = X Eᵀ + bias, of the network's output layer */
-void logits_forward(real *Z, const real *X, const Weights *w, int M, int V, int D);
-
-/* The logits [V-1] of row r of X [M,D]. Call it for r = 0, 1, …: it computes LOGITS_ROWS rows
+/* The logits [V-1] = X Eᵀ + bias of row r of X [M,D]. Call it for r = 0, 1, …: it computes LOGITS_ROWS rows
  * at a time into block, which logits_layout takes. */
 real *logits_row(real *block, int r, const real *X, const Weights *w, int M, int V, int D);
 real *logits_layout(Arena *arena, int M, int V);

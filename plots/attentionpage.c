@@ -78,24 +78,18 @@ static int put_section_head(Canvas *canvas, const PagePlan *plan, const SectionP
     return put_text(canvas, section->remark, y, LINE_SIZE, false, width);
 }
 
-/* The subtitle, and which labels were left out. */
-static void subtitle_text(char text[400], const AttentionPage *page, const PagePlan *plan)
-{
-    int step = 1;
-    for (int s = 0; s < page->count; s++)
-        if (page->sections[s].large) step = larger(step, plan->section[s].large.label_step);
-    int length = snprintf(text, 400, "%.300s", page->subtitle ? page->subtitle : "");
-    if (step > 1)
-        snprintf(text + length, (size_t)(400 - length),
-                 "; the sentence is long, so only one word in %d has a label", step);
-}
-
+/* The subtitle says which labels were left out. */
 static int put_page_head(Canvas *canvas, const AttentionPage *page, const PagePlan *plan)
 {
-    char text[400];
-    int width = plan->width - 2 * MARGIN - BAR - BAR_GAP;
+    char text[400], labels[80] = "";
+    int width = plan->width - 2 * MARGIN - BAR - BAR_GAP, step = 1;
     int y = put_text(canvas, page->title, MARGIN - 6, TITLE_SIZE, true, width);
-    subtitle_text(text, page, plan);
+    for (int s = 0; s < page->count; s++)
+        if (page->sections[s].large) step = larger(step, plan->section[s].large.label_step);
+    if (step > 1)
+        snprintf(labels, sizeof labels,
+                 "; the sentence is long, so only one word in %d has a label", step);
+    snprintf(text, sizeof text, "%.300s%s", page->subtitle ? page->subtitle : "", labels);
     if (page->subtitle) y = put_text(canvas, text, y, SUBTITLE_SIZE, false, width);
     return larger(y, MARGIN + BAR_LABEL + HEATMAP_BAR_HEIGHT);
 }

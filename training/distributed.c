@@ -80,12 +80,6 @@ bool distributed_start(Error *error)
     return distributed_agree(good, error);
 }
 
-void distributed_stop(void)
-{
-    if (self.broken) MPI_Abort(MPI_COMM_WORLD, 1);
-    if (self.started) MPI_Finalize();
-}
-
 #else  // one process
 
 #define COLLECTIVE(call) true
@@ -103,11 +97,15 @@ bool distributed_start(Error *error)
                             "rank: build it with make MPI=1, or start it without mpirun");
 }
 
+#endif
+
 void distributed_stop(void)
 {
-}
-
+#ifdef WITH_MPI
+    if (self.broken) MPI_Abort(MPI_COMM_WORLD, 1);
+    if (self.started) MPI_Finalize();
 #endif
+}
 
 bool distributed_agree(bool good, Error *error)
 {

@@ -19,8 +19,7 @@ const char *folder_file(char path[PATH_MAX], const RunFolder *folder, const char
     return path;
 }
 
-/* Whether the folder has files. With `tidy`, removes the temporary ones. */
-static bool scan(const RunFolder *folder, bool tidy)
+bool folder_scan(const RunFolder *folder, bool tidy)
 {
     static const char *const files[] = {
         "last.safetensors", "best.safetensors", "config.json", "metrics.jsonl", "loss.png",
@@ -37,11 +36,6 @@ static bool scan(const RunFolder *folder, bool tidy)
     return any;
 }
 
-void folder_tidy(const RunFolder *folder)
-{
-    scan(folder, true);
-}
-
 bool folder_lock(RunFolder *folder, bool ours, bool dry_run, Error *error)
 {
     char lock[PATH_MAX], last[PATH_MAX], best[PATH_MAX];
@@ -56,7 +50,7 @@ bool folder_lock(RunFolder *folder, bool ours, bool dry_run, Error *error)
                          "another --output, and can begin with this model (--init %s)",
                          best, best);
     folder_file(lock, folder, ".lock");
-    if (!begun && lstat(lock, &found) && scan(folder, false))
+    if (!begun && lstat(lock, &found) && folder_scan(folder, false))
         return error_set(error,
                          "'%s' has files that are not of a training: give --output an empty "
                          "folder, or one that is not there",

@@ -27,5 +27,5 @@ void folder_unlock(RunFolder *folder);
  * moved; without one if it or its .lock was removed, which unlocks it. */
 bool folder_hold(RunFolder *folder, bool *removed, Error *error);
 
-/* Removes the temporary files of a run that was killed (file_temporary). */
-void folder_tidy(const RunFolder *folder);
+/* Whether the folder has files. With `tidy`, removes the temporary ones of a run that was killed. */
+bool folder_scan(const RunFolder *folder, bool tidy);

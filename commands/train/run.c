@@ -69,7 +69,12 @@ static bool make_vocabulary(Run *run, Error *error)
         const char *const path[SIDES] = {joint ? NULL : item[0], item[joint ? 0 : 1]};
         return vocabulary_read(&run->vocabulary, path, error);
     }
-    TokenizerSettings settings = settings_tokenizer(s);
+    const TokenizerSettings settings = {.type = (TokenizerType)s->data.tokenizer,
+                                        .vocab_size = s->data.vocab_size,
+                                        .coverage = s->data.coverage,
+                                        .normalization = s->data.normalization,
+                                        .lowercase = s->data.fold_case,
+                                        .byte_fallback = s->data.byte_fallback};
     char number[NUMBER_TEXT];
     console_stage("learning %s tokens (%s) …",
                   number_text(number, settings.vocab_size * (joint ? 1 : 2)),
@@ -383,7 +388,7 @@ bool run_begin(Run *run, Error *error)
         return error_set(error, "another training has just made '%s': give another --output",
                          run->last);
     char path[PATH_MAX];
-    if (run->resumed) folder_tidy(&run->folder);
+    if (run->resumed) folder_scan(&run->folder, true);
     if ((is_new || !run->complete) &&
         !file_replace_text(folder_file(path, &run->folder, "config.json"),
                            options_to_json(run->settings->groups, SETTINGS_GROUPS), error))

@@ -431,13 +431,3 @@ bool settings_agree(Settings *s, const char *config, const char *path, Error *er
     settings_free(&was);
     return good;
 }
-
-TokenizerSettings settings_tokenizer(const Settings *s)
-{
-    return (TokenizerSettings){.type = (TokenizerType)s->data.tokenizer,
-                               .vocab_size = s->data.vocab_size,
-                               .coverage = s->data.coverage,
-                               .normalization = s->data.normalization,
-                               .lowercase = s->data.fold_case,
-                               .byte_fallback = s->data.byte_fallback};
-}

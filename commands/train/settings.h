@@ -83,6 +83,3 @@ void settings_changed(char text[CHANGED_TEXT], const Settings *settings);
  * accumulators is 0, sets it to that of the run, or to trainer_first_accumulators if the run
  * has fewer than two: until version 1.0 threads could share one. settings->before (=) the options of its training. */
 bool settings_agree(Settings *settings, const char *config, const char *path, Error *error);
-
-/* The settings to learn the vocabulary, or each of the two. */
-TokenizerSettings settings_tokenizer(const Settings *settings);

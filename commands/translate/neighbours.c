@@ -22,14 +22,6 @@ typedef struct Line {
     int count;
 } Line;
 
-/* The token that is the word; ID_END: none. */
-static int find(const Tokenizer *tokenizer, int end, const char *word)
-{
-    int id = ID_UNKNOWN + 1;
-    while (id < end && strcmp(tokenizer_label(tokenizer, id), word)) id++;
-    return id < end ? id : ID_END;
-}
-
 /* stands [V] (+=) the tokens of the first lines of a file. False: it cannot be read. */
 static bool mark_tokens(bool *stands, const Tokenizer *tokenizer, const char *path)
 {
@@ -135,8 +127,9 @@ bool neighbours_print(const Bundle *bundle, const char *word, FILE *news, Error 
     bool good = true, found = false;
     for (int side = SOURCE; good && side < SIDES; side++) {
         const Tokenizer *tokenizer = bundle->vocabulary.tokenizer[side];
-        int end = tokenizer_vocab_size(tokenizer) - 1, id = find(tokenizer, end, word);
-        if (id == ID_END) continue;
+        int end = tokenizer_vocab_size(tokenizer) - 1, id = ID_UNKNOWN + 1;
+        while (id < end && strcmp(tokenizer_label(tokenizer, id), word)) id++;
+        if (id == end) continue;
         found = true;
         Line *line = calloc((size_t)c->heads + 1, sizeof *line);
         bool *stands = calloc((size_t)end + 1, sizeof *stands);

@@ -41,18 +41,11 @@ bool scores_add_file(Scores *scores, const char *path, TextReader *reference, Er
     return result == TEXT_END && partner_end(reference, scores->lines, "translations", error);
 }
 
-/* What counts chrF2++ counts chrF2, which leaves its words out. */
-static Chrf characters_only(const Scores *scores)
-{
-    Chrf chrf = scores->chrf;
-    chrf.word_order = 0;
-    return chrf;
-}
-
 void scores_print(const Scores *scores, FILE *out)
 {
     char bleu[256], chrf[256], words[256];
-    Chrf characters = characters_only(scores);
+    Chrf characters = scores->chrf;
+    characters.word_order = 0;  // what counts chrF2++ counts chrF2
     bleu_format(&scores->bleu, bleu, sizeof bleu);
     chrf_format(&characters, chrf, sizeof chrf);
     chrf_format(&scores->chrf, words, sizeof words);
@@ -63,7 +56,8 @@ void scores_print_json(const Scores *scores, FILE *out)
 {
     char signature[128];
     BleuScore bleu = bleu_score(&scores->bleu);
-    Chrf characters = characters_only(scores);
+    Chrf characters = scores->chrf;
+    characters.word_order = 0;
     JsonWriter json = {.out = out, .lines = true};
     bleu_signature(&scores->bleu, signature, sizeof signature);
     json_open(&json, NULL);

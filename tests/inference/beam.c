@@ -141,7 +141,8 @@ static int simple_search(SimpleHypothesis *finished, const Transformer *model,
             Packed target = {1, step, prefix[i].id, (int[]){0, step}};
             Arena arena;
             const real *X = forced_pass(&arena, model, source, &target) + (step - 1) * D;
-            logits_forward(z, X, &model->weights, 1, V, D);
+            matrix_multiply(z, X, &model->weights.output, model->weights.logits_bias, 1, V - 1,
+                            D);
             arena_free(&arena);
             double sum = 0;
             for (int c = 0; c < V - 1; c++) sum += exp(z[c]);

@@ -72,8 +72,9 @@ static double passes_apart(const Variant *variant, bool int8)
     const real *expected = forced_pass(&a, &plain, &source, &target);
     const real *output = forced_pass(&b, &prepared, &source, &target);
     real *z = malloc(sizeof *z * (size_t)(2 * M * (V - 1)));
-    logits_forward(z, expected, &plain.weights, M, V, D);
-    logits_forward(z + M * (V - 1), output, &prepared.weights, M, V, D);
+    matrix_multiply(z, expected, &plain.weights.output, plain.weights.logits_bias, M, V - 1, D);
+    matrix_multiply(z + M * (V - 1), output, &prepared.weights.output,
+                    prepared.weights.logits_bias, M, V - 1, D);
     double outputs = distance(output, expected, M * D);
     double logits = distance(z + M * (V - 1), z, M * (V - 1));
     print_message("%s: output %.1e, scores %.1e apart\n", variant->name, outputs, logits);
