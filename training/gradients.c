@@ -166,18 +166,15 @@ bool gradients_allgather(Gradients *g, Error *error)
     return distributed_allgather(g->block[0], g->part, error);
 }
 
-static void add(real *sum, const real *other, size_t count)
-{
-#pragma omp simd
-    for (size_t i = 0; i < count; i++) sum[i] += other[i];
-}
-
 /* node[0] (=) the sum of node [count], numbers begin .. begin+numbers-1 of each */
 static void sum_tree(real *const *node, int count, size_t begin, size_t numbers)
 {
     for (int step = 1; step < count; step *= 2)
-        for (int a = 0; a + step < count; a += 2 * step)
-            add(node[a] + begin, node[a + step] + begin, numbers);
+        for (int a = 0; a + step < count; a += 2 * step) {
+            real *sum = node[a] + begin, *other = node[a + step] + begin;
+#pragma omp simd
+            for (size_t i = 0; i < numbers; i++) sum[i] += other[i];
+        }
 }
 
 /* (a) */

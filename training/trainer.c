@@ -97,25 +97,20 @@ static bool plan(Trainer *t, long long update, const PairIds *pair, int pairs, E
     return true;
 }
 
-static bool pack(const Trainer *t, MicroBatch *batch, int k, Error *error)
-{
-    const TrainingConfig *c = t->config;
-    Dropout dropout = {.residual = c->dropout,
-                       .activation = c->activation_dropout,
-                       .attention = c->attention_dropout,
-                       .seed = c->seed,
-                       .update = (uint32_t)t->update,
-                       .r_drop = c->r_drop};
-    return microbatch_pack(batch, t->pair, &t->plan.part[k], t->training ? &dropout : NULL,
-                           error);
-}
-
 /* One micro-batch: forward and, when training, backward. */
 static bool run(Trainer *t, MicroBatch *batch, int k, Error *error)
 {
     const TrainingConfig *c = t->config;
     const Supervision *more = t->training ? t->supervision : NULL;
-    if (!pack(t, batch, k, error) || !microbatch_layout(batch, t->model, more, error))
+    const Dropout dropout = {.residual = c->dropout,
+                             .activation = c->activation_dropout,
+                             .attention = c->attention_dropout,
+                             .seed = c->seed,
+                             .update = (uint32_t)t->update,
+                             .r_drop = c->r_drop};
+    if (!microbatch_pack(batch, t->pair, &t->plan.part[k], t->training ? &dropout : NULL,
+                         error) ||
+        !microbatch_layout(batch, t->model, more, error))
         return false;
 
     Loss loss = {0};

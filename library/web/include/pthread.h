@@ -14,7 +14,6 @@ typedef const void *pthread_key_t;
 #define pthread_cond_init(cond, how)     ((void)(cond))
 #define pthread_cond_destroy(cond)       ((void)(cond))
 #define pthread_cond_wait(cond, lock)    ((void)(cond))
-#define pthread_cond_signal(cond)        ((void)(cond))
 #define pthread_cond_broadcast(cond)     ((void)(cond))
 #define pthread_once(once, run)          ((void)(once), run())
 #define pthread_key_create(key, release) ((void)(key), (void)(release))
