@@ -178,6 +178,8 @@ static bool translate_chunk(Program *p, Error *error)
     Packed prefix = p->prefix.count ? idlines_packed(&p->prefix) : (Packed){0};
     TranslatorInput input = {.source = idlines_packed(&p->lines),
                              .prefix = p->prefix.count ? &prefix : NULL,
+                             .placeholder =
+                                 vocabulary_placeholder(&p->models.bundle[0].vocabulary),
                              .line = (uint64_t)(p->input.lines - p->lines.count + 1),
                              .done = show_progress,
                              .context = p};

@@ -61,21 +61,47 @@ static bool unknowns_used(const int *written, int count, const SearchTask *task)
     return used == task->unknowns;
 }
 
+int choices_placeholders(int *left, const SearchTask *task, const int *written, int count)
+{
+    int sum = 0;
+    memcpy(left, task->each, sizeof task->each);
+    for (int i = 0; task->placeholder && i < count; i++) {
+        int which = written[i] - task->placeholder;
+        if (which >= 0 && which < PLACEHOLDERS) left[which]--;
+    }
+    for (int i = 0; i < PLACEHOLDERS; i++) sum += left[i] > 0 ? left[i] : 0;
+    return sum;
+}
+
+/* own [PLACEHOLDERS]: the placeholders' scores before any was forbidden */
+static void forbid_placeholders(real *z, const real *own, int C, const int *written, int count,
+                                const SearchTask *task)
+{
+    int left[PLACEHOLDERS];
+    int sum = choices_placeholders(left, task, written, task->placeholders ? count : 0);
+    if (sum) z[ID_END] = -INFINITY;
+    for (int c = 0; sum && count + sum + 1 == task->limit && c < C; c++) z[c] = -INFINITY;
+    for (int i = 0; i < PLACEHOLDERS; i++)
+        z[task->placeholder + i] = left[i] > 0 ? own[i] : -INFINITY;
+}
+
 void choices_forbid(real *z, const Predictor *predictor, int r, const SearchTask *task)
 {
     const SearchConfig *config = predictor->batch->config;
     const Cache *tree = predictor->cache;
     int *written = predictor->written;  // the tokens of the hypothesis, if they are needed
     int count = tree->step - 1, n = config->no_repeat_ngram;
-    real end = z[ID_END];
-    if (n > 0 || (task->unknowns && !config->unknown))
+    int C = ensemble_tokens(predictor->batch->ensemble);
+    real end = z[ID_END], own[PLACEHOLDERS];
+    if (task->placeholder) memcpy(own, z + task->placeholder, sizeof own);
+    if (n > 0 || task->placeholders || (task->unknowns && !config->unknown))
         cache_tokens(written, tree, tree->nodes - predictor->rows + r);
     if (!config->unknown && unknowns_used(written, count, task)) z[ID_UNKNOWN] = -INFINITY;
     if (n > 0 && count >= n) forbid_ngrams(z, written, count, n);
+    if (task->placeholder) forbid_placeholders(z, own, C, written, count, task);
     if (count >= config->min_length) return;
     z[ID_END] = -INFINITY;
-    if (search_maximum(z, ensemble_tokens(predictor->batch->ensemble)) == -INFINITY)
-        z[ID_END] = end;
+    if (search_maximum(z, C) == -INFINITY) z[ID_END] = end;
 }
 
 /* The token that must come next; NOTHING_FORCED: none. */

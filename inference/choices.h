@@ -1,10 +1,13 @@
 /* choices.h -- the tokens that a live hypothesis may take next.
  *
- *   forced      the tokens of the prefix constraint; </s> at the limit
+ *   forced      the tokens of the prefix constraint; </s> at the limit; one of the placeholders that
+ *               the hypothesis lacks, if these and </s> need all tokens up to the limit
  *   forbidden   <unk>, as far as search.h forbids it
- *               </s>, before min_length tokens
+ *               </s>, before min_length tokens, or while the hypothesis lacks a placeholder
+ *               a placeholder that the hypothesis has as often as the source
  *               c, if the last n-1 tokens and c form an n-gram that the hypothesis already has
- *               (no_repeat_ngram n; Paulus et al. 2017, arXiv 1705.04304, §2.5)
+ *               (no_repeat_ngram n; Paulus et al. 2017, arXiv 1705.04304, §2.5), unless c is a
+ *               placeholder that it lacks
  *
  * This changes no probability: log p stays the model's, and the other tokens do not share the
  * forbidden ones' probability. If all tokens are forbidden, the hypothesis ends. */
@@ -26,3 +29,7 @@ void choices_forbid(real *z, const Predictor *predictor, int r, const SearchTask
 
 /* token [most] (=) the best of those of z [C] that are above `least`; returns how many there are. */
 int choices_keep(Best *token, int most, const real *z, int C, real least);
+
+/* left [PLACEHOLDERS] (=) how often a hypothesis that begins with written [count] must still get each
+ * placeholder; negative: it has too many. Returns the sum of those that are not. */
+int choices_placeholders(int *left, const SearchTask *task, const int *written, int count);

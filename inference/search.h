@@ -11,11 +11,13 @@
  *
  * <pad> is never produced: it has no logit. <unk> is produced only if `unknown` is set, since
  * it cannot be turned back into text, or, with `copy_unknown`, as often as the source has it:
- * the caller then replaces it (copying.h). The other tokens keep their probabilities, so log p
+ * the caller then replaces it (copying.h). A hypothesis has each placeholder of the vocabulary
+ * (data/tokenizer.h) as often as the source. The other tokens keep their probabilities, so log p
  * stays the model's. */
 #pragma once
 
 #include "base/options.h"
+#include "data/tokenizer.h"
 #include "inference/ensemble.h"
 
 #include <stdint.h>
@@ -70,11 +72,15 @@ typedef struct Translation {
 
 /* One sentence's limits and constraints. */
 typedef struct SearchTask {
-    int limit;          // tokens, </s> included
+    int limit;          // tokens, </s> included: search_limit, or what the prefix, the
+                        // placeholders that it lacks and </s> need, if that is more
     const int *prefix;  // [prefix_length] prefix constraint: the forced first tokens
     int prefix_length;  // less than limit
     int unknowns;       // largest number of <unk>
-    uint64_t line;      // number of the line in the user's input; samples depend on it
+    int placeholder;    // id of <ph1>; 0: the vocabulary has no placeholders
+    int placeholders;   // number of placeholders in the source, the sum of the next ones
+    int each[PLACEHOLDERS];
+    uint64_t line;  // number of the line in the user's input; samples depend on it
 } SearchTask;
 
 /* Sentences that are searched together. */
@@ -86,7 +92,7 @@ typedef struct SearchBatch {
     Translation **found;     // [S] the results; each hypothesis has memory for `limit` tokens
 } SearchBatch;
 
-/* The limit of a translation, </s> included, for a source of `length` tokens:
+/* The limit of a translation, </s> included, for a source of `length` tokens without placeholders:
  * min(max_length, ⌊ratio · length⌋ + 20 + prefix_length, max_tokens unless that is 0). */
 int search_limit(const SearchConfig *config, const ModelConfig *model, int length,
                  int prefix_length);

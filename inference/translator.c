@@ -15,6 +15,7 @@
 
 #include "inference/beam.h"
 #include "inference/cache.h"
+#include "inference/choices.h"
 
 enum { BATCH_BYTES = 256 << 20 };
 
@@ -39,14 +40,24 @@ static SearchTask task_of(const TranslatorRun *run, int s)
     const TranslatorInput *input = run->input;
     int p = input->prefix && input->prefix->sentences > 1 ? s : 0;
     int prefix = input->prefix ? packed_length(input->prefix, p) : 0;
-    int unknowns = 0, first = input->source.start[s], length = packed_length(&input->source, s);
+    int length = packed_length(&input->source, s), left[PLACEHOLDERS];
+    const int *id = input->source.id + input->source.start[s];
+    SearchTask task = {.limit = search_limit(run->config, &run->model, length, prefix),
+                       .prefix = prefix ? input->prefix->id + input->prefix->start[p] : NULL,
+                       .prefix_length = prefix,
+                       .placeholder = input->placeholder,
+                       .line = input->line + (uint64_t)s};
     for (int t = 0; run->config->copy_unknown && t < length; t++)
-        unknowns += input->source.id[first + t] == ID_UNKNOWN;
-    return (SearchTask){.limit = search_limit(run->config, &run->model, length, prefix),
-                        .prefix = prefix ? input->prefix->id + input->prefix->start[p] : NULL,
-                        .prefix_length = prefix,
-                        .unknowns = unknowns,
-                        .line = input->line + (uint64_t)s};
+        task.unknowns += id[t] == ID_UNKNOWN;
+    for (int t = 0; input->placeholder && t < length; t++) {
+        int which = id[t] - input->placeholder;
+        if (which < 0 || which >= PLACEHOLDERS) continue;
+        task.each[which]++;
+        task.placeholders++;
+    }
+    int needed = prefix + choices_placeholders(left, &task, task.prefix, prefix) + 1;
+    if (task.placeholders && task.limit < needed) task.limit = needed;
+    return task;
 }
 
 /* ---- the block of results ---- */
@@ -184,11 +195,19 @@ static bool input_check(const TranslatorRun *run, Error *error)
                             &run->model, true, error))
             return error_prefix(error, "sentence %d", s + 1);
         SearchTask task = task_of(run, s);
-        if (task.prefix_length >= task.limit)
+        int left[PLACEHOLDERS], limit = at_most(task.limit, run->model.max_length);
+        int needed = choices_placeholders(left, &task, task.prefix, task.prefix_length);
+        if (task.prefix_length + needed >= limit)
             return error_set(error,
                              "the forced beginning has %d tokens, and a translation may "
                              "have %d, its end included",
-                             task.prefix_length, task.limit);
+                             task.prefix_length, limit - needed);
+        for (int i = 0; i < PLACEHOLDERS; i++)
+            if (left[i] < 0)
+                return error_set(error,
+                                 "the forced beginning of sentence %d has placeholder %d "
+                                 "%d times, but the sentence %d times",
+                                 s + 1, i + 1, task.each[i] - left[i], task.each[i]);
         for (int t = 0; t < task.prefix_length; t++)
             if (task.prefix[t] <= ID_END || task.prefix[t] > most)
                 return error_set(error,

@@ -11,7 +11,10 @@
  * The sentences are sorted by length and cut into batches. Each thread takes the next batch
  * when it is free. The batches depend only on the sentences, the model and the search, so the
  * number of threads does not change the results, not by one bit. Neither do the other sentences
- * of the call: a row of a product does not depend on the other rows (kernels/gemm.h). */
+ * of the call: a row of a product does not depend on the other rows (kernels/gemm.h).
+ *
+ * With placeholders, every hypothesis has each of them as often as its source, which may take more
+ * than max_tokens. A prefix constraint may begin with some of them. */
 #pragma once
 
 #include <signal.h>
@@ -30,6 +33,7 @@ typedef struct Translations {
 typedef struct TranslatorInput {
     Packed source;         // S sentences of 1 .. max_length tokens, the last one </s>
     const Packed *prefix;  // prefix constraints without </s>, S of them or one for all; or NULL
+    int placeholder;       // id of <ph1> in both vocabularies, or 0 (vocabulary_placeholder)
     uint64_t line;  // number of the first sentence in the whole input; samples depend on it
     void (*done)(void *context,
                  int sentences);  // called now and then on the caller's thread, with

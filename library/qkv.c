@@ -252,8 +252,10 @@ static bool translate(TranslationResult *result, QkvTranslator *translator,
     }
     if (good) {
         Packed prefix = beginnings ? idlines_packed(&beginning) : (Packed){0};
-        TranslatorInput input = {
-            .source = idlines_packed(&lines), .prefix = beginnings ? &prefix : NULL, .line = 1};
+        TranslatorInput input = {.source = idlines_packed(&lines),
+                                 .prefix = beginnings ? &prefix : NULL,
+                                 .placeholder = vocabulary_placeholder(&bundle->vocabulary),
+                                 .line = 1};
         good = translator_run(&found, &translator->ensemble, &input, &translator->search,
                               translator->workers, NULL, error) &&
                fill(result, bundle, &lines, &found, error);

@@ -108,7 +108,7 @@ static bool score_translations(Validation *v, Error *error)
 static bool translate(Validation *v, const volatile sig_atomic_t *stop, Error *error)
 {
     Ensemble alone = ensemble_of(&v->run->model);
-    TranslatorInput input = {0};
+    TranslatorInput input = {.placeholder = vocabulary_placeholder(&v->run->vocabulary)};
     Packed target;
     if (!batches_packed(&v->batches, &input.source, &target, 0, (size_t)v->translations,
                         error) ||

@@ -259,7 +259,8 @@ static bool translate(Translations *out, Run *run, Error *error)
     search.max_tokens = most < FILM_WORDS ? most : FILM_WORDS;
     search.no_scores = true;
     Ensemble alone = ensemble_of(&run->model);
-    TranslatorInput input = {.source = {1, columns, watch->source.id, (int[]){0, columns}}};
+    TranslatorInput input = {.source = {1, columns, watch->source.id, (int[]){0, columns}},
+                             .placeholder = vocabulary_placeholder(&run->vocabulary)};
     return translator_run(out, &alone, &input, &search, run->workers, NULL, error);
 }
 
