@@ -252,30 +252,60 @@ bool tokenizer_encode_begins(const Tokenizer *tokenizer, Ids *ids, Ids *begin, c
     });
 }
 
-/* The library decodes a piece that it does not know to the piece itself. */
-bool tokenizer_decode_unknown(const Tokenizer *tokenizer, char **text, const int32_t *id,
-                              size_t count, const char *const *unknown, Error *error)
+/* Stands for a replacement while the library decodes: it decodes a piece that it does not know to
+ * the piece itself. A control character, which no text has in the end. */
+static const char MARK = '\x01';
+
+/* The piece of a token; of another program's, it may be what MARK stands for. */
+static std::string piece_of(const Tokenizer *tokenizer, int32_t id)
+{
+    const std::string &piece = tokenizer->processor.IdToPiece(id);
+    return piece == "<0x01>" || piece.find(MARK) != std::string::npos ? " " : piece;
+}
+
+/* text (=) with each MARK replaced, in their order, and other control characters as spaces; without
+ * spaces of the model at both ends. */
+static std::string put_replacements(const std::string &text,
+                                    const std::vector<std::string_view> &replacement)
+{
+    const size_t first = text.find_first_not_of(' '), last = text.find_last_not_of(' ');
+    size_t used = 0;
+    std::string out;
+    for (size_t i = first; i != std::string::npos && i <= last; i++)
+        if (text[i] == MARK && used < replacement.size()) out += replacement[used++];
+        else out += (unsigned char)text[i] < 0x20 ? ' ' : text[i];
+    return out;
+}
+
+bool tokenizer_decode_replaced(const Tokenizer *tokenizer, char **text, const int32_t *id,
+                               size_t count, const char *const *replacement, Error *error)
 {
     return guarded(error, [&] {
         std::vector<std::string> pieces;
+        std::vector<std::string_view> own;
         pieces.reserve(count);
         for (size_t i = 0; i < count; i++) {
             if (id[i] < 0 || id[i] >= tokenizer->vocab_size)
                 return error_set(error, "there is no token %d: there are %d", (int)id[i],
                                  tokenizer->vocab_size);
-            if (unknown && unknown[i] && id[i] == ID_UNKNOWN) pieces.push_back(unknown[i]);
-            else if (id[i] != tokenizer->vocab_size - 1)
-                pieces.push_back(tokenizer->processor.IdToPiece(id[i]));
+            if (id[i] == ID_END || id[i] == tokenizer->vocab_size - 1) continue;
+            if (!replacement || !replacement[i]) {
+                pieces.push_back(piece_of(tokenizer, id[i]));
+                continue;
+            }
+            std::string_view word = replacement[i];
+            bool space = id[i] == ID_UNKNOWN ? word.substr(0, 1) == " "
+                                             : tokenizer_begins_word(tokenizer, id[i]);
+            if (word.empty()) continue;
+            if (id[i] == ID_UNKNOWN && space) word.remove_prefix(1);
+            pieces.push_back((space ? " " : "") + std::string(1, MARK));
+            own.push_back(word);
         }
         std::string decoded;
         if (!done(tokenizer->processor.Decode(pieces, &decoded),
                   "cannot put the tokens together", error))
             return false;
-        for (char &c : decoded)
-            if ((unsigned char)c < 0x20) c = ' ';
-        size_t first = decoded.find_first_not_of(' '), last = decoded.find_last_not_of(' ');
-        decoded = first == std::string::npos ? "" : decoded.substr(first, last - first + 1);
-        *text = strdup(decoded.c_str());
+        *text = strdup(put_replacements(decoded, own).c_str());
         if (!*text) throw std::bad_alloc();
         return true;
     });

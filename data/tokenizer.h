@@ -118,16 +118,19 @@ static inline bool tokenizer_encode(const Tokenizer *tokenizer, Ids *ids, const 
 }
 
 /* *text = the text of count ids, malloc'ed, ended by NUL. </s> and <pad> give no text, <unk>
- * at place i gives unknown[i], which includes the space before it if it begins a word; NULL, or
- * unknown = NULL, gives "⁇". The text is valid UTF-8 with nothing below U+0020. An id outside
- * 0..V-1 is an error. */
-bool tokenizer_decode_unknown(const Tokenizer *tokenizer, char **text, const int32_t *id,
-                              size_t count, const char *const *unknown, Error *error);
+ * gives "⁇". The text is valid UTF-8 with nothing below U+0020. An id outside 0..V-1 is an error.
+ *
+ * replacement [count], or NULL: texts in the place of tokens other than </s> and <pad>, as they are,
+ * byte for byte; NULL: the token's own. The space before a token that begins a word stays, except
+ * if its replacement is empty. <unk> has none: its replacement begins with the space, if there is to
+ * be one. */
+bool tokenizer_decode_replaced(const Tokenizer *tokenizer, char **text, const int32_t *id,
+                               size_t count, const char *const *replacement, Error *error);
 
 static inline bool tokenizer_decode(const Tokenizer *tokenizer, char **text, const int32_t *id,
                                     size_t count, Error *error)
 {
-    return tokenizer_decode_unknown(tokenizer, text, id, count, NULL, error);
+    return tokenizer_decode_replaced(tokenizer, text, id, count, NULL, error);
 }
 
 /* An id's piece as SentencePiece has it, "▁école": U+2581 stands for the space before. It

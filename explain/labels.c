@@ -50,8 +50,8 @@ char *labels_sentence(const Snapshot *snapshot, const Vocabulary *vocabulary, Co
 {
     char *text = NULL;  // and stays so on error
     const Packed *sentence = side == SOURCE ? &snapshot->source : &snapshot->target;
-    tokenizer_decode_unknown(vocabulary->tokenizer[side], &text, sentence->id,
-                             (size_t)sentence->rows, snapshot->unknown[side], error);
+    tokenizer_decode_replaced(vocabulary->tokenizer[side], &text, sentence->id,
+                              (size_t)sentence->rows, snapshot->unknown[side], error);
     return text;
 }
 
@@ -92,8 +92,8 @@ static char *text_of(const Snapshot *snapshot, const Tokenizer *tokenizer, Token
         const int *id = from == SOURCE ? snapshot->source.id : snapshot->target.id;
         const char *const *unknown = snapshot->unknown[from];
         int at = first - (side == TOKENS_READ);  // <pad> is alone
-        tokenizer_decode_unknown(tokenizer, &text, id + at, (size_t)count,
-                                 unknown ? unknown + at : NULL, error);
+        tokenizer_decode_replaced(tokenizer, &text, id + at, (size_t)count,
+                                  unknown ? unknown + at : NULL, error);
     } else if (!(text = strdup(tokenizer_label(tokenizer, labels_id(snapshot, side, first)))))
         error_memory(error, "for the words of a picture");
     return text;

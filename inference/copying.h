@@ -29,7 +29,7 @@ static inline LazySnapshot copying_snapshot(const Transformer *model, const IdLi
                           .target_length = translation->length};
 }
 
-/* *copied (=) the word for each <unk> of a translation of line s, as tokenizer_decode_unknown
+/* *copied (=) the word for each <unk> of a translation of line s, as tokenizer_decode_replaced
  * takes them, or NULL if there is none; to be freed, also after an error. The words belong to
  * lines. lazy: of that line and translation; it is taken only if there is a word to copy. */
 bool copying_choose(const char ***copied, const IdLines *lines, int s,

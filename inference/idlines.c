@@ -86,6 +86,8 @@ static bool add_unknown(IdLines *lines, const Tokenizer *tokenizer, size_t row,
     char *copy = lines->unknown[row] = malloc(size);
     if (copy)
         snprintf(copy, size, "%s%.*s", is_word ? " " : "", (int)(end - begin), text + begin);
+    for (char *at = copy; at && *at; at++)
+        if ((unsigned char)*at < ' ') *at = ' ';
     return copy;
 }
 

@@ -24,8 +24,8 @@ typedef struct IdLines {
     size_t word_size;
 
     bool find_unknown;  // fill the next one:
-    char **unknown;     // [start[count]] an <unk> as typed, with a space before it if it begins
-                        // a word; NULL for other tokens
+    char **unknown;  // [start[count]] an <unk> as typed, with a space before it if it begins a
+                     // word, and in place of control characters; NULL for other tokens
     size_t unknown_size, unknown_rows;
 } IdLines;
 

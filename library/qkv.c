@@ -198,8 +198,8 @@ static bool decode(char **text, const Bundle *bundle, const IdLines *lines, int 
     LazySnapshot lazy = copying_snapshot(&bundle->model, lines, s, from);
     const char **copied;
     bool good = copying_choose(&copied, lines, s, from, &lazy, error) &&
-                tokenizer_decode_unknown(bundle->vocabulary.tokenizer[TARGET], text, from->id,
-                                         (size_t)from->length, copied, error);
+                tokenizer_decode_replaced(bundle->vocabulary.tokenizer[TARGET], text, from->id,
+                                          (size_t)from->length, copied, error);
     snapshot_close(lazy.taken);
     free(copied);
     return good;

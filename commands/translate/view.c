@@ -327,8 +327,8 @@ static bool make_answer(View *view, Answer *answer, const Hypothesis *hypothesis
         return false;
     lazy->unknown[TARGET] =
         view->given ? (const char *const *)view->given->unknown : answer->copied;
-    return tokenizer_decode_unknown(tokenizer, &answer->text, hypothesis->id,
-                                    (size_t)hypothesis->length, lazy->unknown[TARGET], error);
+    return tokenizer_decode_replaced(tokenizer, &answer->text, hypothesis->id,
+                                     (size_t)hypothesis->length, lazy->unknown[TARGET], error);
 }
 
 static void answer_free(Answer *answer)

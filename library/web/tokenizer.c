@@ -153,15 +153,15 @@ static bool is_glued(char before, const char *word)
     return before == '\'' || before == '(' || (strchr(".,)", *word) && *word && !word[1]);
 }
 
-bool tokenizer_decode_unknown(const Tokenizer *t, char **text, const int32_t *id, size_t count,
-                              const char *const *unknown, Error *error)
+bool tokenizer_decode_replaced(const Tokenizer *t, char **text, const int32_t *id, size_t count,
+                               const char *const *replacement, Error *error)
 {
     TextStream stream;
     FILE *out = textstream_open(&stream);
     char before = '\0';
     for (size_t i = 0; out && i < count; i++) {
-        const char *own = unknown && unknown[i] ? unknown[i] : " ⁇";
-        const char *word = id[i] == ID_UNKNOWN ? own : tokenizer_label(t, id[i]);
+        const char *own = id[i] == ID_UNKNOWN ? " ⁇" : tokenizer_label(t, id[i]);
+        const char *word = replacement && replacement[i] ? replacement[i] : own;
         bool space = id[i] == ID_UNKNOWN ? *word == ' ' : !is_glued(before, word);
         if (id[i] == ID_END || id[i] == t->count) continue;
         if (space && before) fputc(' ', out);

@@ -209,8 +209,8 @@ char *EXPORT(web_translate)(const char *text)
         const char **copied = NULL;
         char *line = NULL;
         good = copy(&copied, &answer, s, best) &&
-               tokenizer_decode_unknown(web.vocabulary.tokenizer[TARGET], &line, best->id,
-                                        (size_t)best->length, copied, &web.error);
+               tokenizer_decode_replaced(web.vocabulary.tokenizer[TARGET], &line, best->id,
+                                         (size_t)best->length, copied, &web.error);
         if (good) fprintf(out, "%.7f\t%s\n", best->score, line);
         free(copied);
         free(line);

@@ -347,6 +347,86 @@ TEST(placeholders_of_other_models)
     }
 }
 
+/* Decodes a text with `with` in the place of each token whose label is `label`. */
+static void assert_replaced(const Tokenizer *tokenizer, const char *text, const char *label,
+                            const char *with, const char *wanted)
+{
+    Ids ids = encode(tokenizer, text);
+    const char **replacement = calloc(ids.count + 1, sizeof *replacement);
+    char *back;
+    for (size_t i = 0; i < ids.count; i++)
+        if (!strcmp(tokenizer_label(tokenizer, ids.id[i]), label)) replacement[i] = with;
+    assert_true(
+        tokenizer_decode_replaced(tokenizer, &back, ids.id, ids.count, replacement, &error));
+    assert_string_equal(back, wanted);
+    free(back), free(replacement), free(ids.id);
+}
+
+/* Replacements come back byte for byte; spaces around them are the model's. */
+TEST(replaced_tokens)
+{
+    static const char *const TEXTS_OF_SPANS[] = {"https://example.org/a?b=1,2",
+                                                 "{name}",
+                                                 "</s>",
+                                                 "<unk>",
+                                                 "<0x41>",
+                                                 "a\tb  c",
+                                                 "\xe2\x96\x81x\xe2\x96\x81",
+                                                 "<ph2>",
+                                                 "<pad>",
+                                                 "\x01",
+                                                 "10 , 5 . 3",
+                                                 "' . '",
+                                                 "\xf0\x9f\x98\x80",
+                                                 "é\xcc\x81",
+                                                 "¶ ⁇",
+                                                 "."};
+    TokenizerSettings settings;
+    for (int i = 0; placeholder_settings(&settings, i); i++) {
+        Tokenizer *tokenizer = learn((Sentences){2000, tag_at, NULL}, settings);
+        for (size_t t = 0; t < sizeof TEXTS_OF_SPANS / sizeof *TEXTS_OF_SPANS; t++) {
+            const char *span = TEXTS_OF_SPANS[t];
+            char wanted[200];
+            snprintf(wanted, sizeof wanted, "jane %s, paul", span);
+            assert_replaced(tokenizer, "jane <ph4>, paul", "<ph4>", span, wanted);
+            snprintf(wanted, sizeof wanted, "%s %s", span, span);
+            assert_replaced(tokenizer, "<ph4>  <ph4>", "<ph4>", span, wanted);
+        }
+        assert_replaced(tokenizer, "<ph4>", "<ph4>", " x ", " x ");
+        tokenizer_free(tokenizer);
+    }
+}
+
+TEST(replaced_words)
+{
+    TokenizerSettings settings = {.type = TOKENIZER_WORD, .vocab_size = 1000};
+    Tokenizer *tokenizer = learn(sentences_of(TEXT, TEXTS), settings);
+    assert_replaced(tokenizer, "jane visite l'école.", "jane", "it", "it visite l'école.");
+    assert_replaced(tokenizer, "jane visite l'école.", "visite", "5 .", "jane 5 . l'école.");
+    assert_replaced(tokenizer, "jane visite l'école.", "visite", "", "jane l'école.");
+    assert_replaced(tokenizer, "jane visite l'école.", "école", "x", "jane visite l'x.");
+    assert_replaced(tokenizer, "jane zebra.", "<unk>", " zebra", "jane zebra.");
+    assert_replaced(tokenizer, "jane zebra.", "<unk>", "zebra", "janezebra.");
+    assert_replaced(tokenizer, "jane zebra.", "<unk>", "", "jane.");
+    tokenizer_free(tokenizer);
+}
+
+/* A model that writes the byte 1 writes a space, and not a replacement. */
+TEST(replacements_are_not_the_models)
+{
+    static SmallModel model;
+    const char *replacement[] = {NULL, "x", NULL};
+    char *text;
+    small_model_begin(&model, TOKENIZER_BPE, true);
+    small_model_piece(&model, "▁a", -1, PIECE_NORMAL);
+    Tokenizer *tokenizer = tokenizer_load(model.bytes, model.size, &error);
+    const int32_t a = tokenizer_vocab_size(tokenizer) - 2, id[] = {2 + 1, a, 2 + 1};
+    assert_true(tokenizer_decode_replaced(tokenizer, &text, id, 3, replacement, &error));
+    assert_string_equal(text, "x");
+    free(text);
+    tokenizer_free(tokenizer);
+}
+
 static void *decode_all(void *tokenizer)
 {
     for (int i = 0; i < 100 * TEXTS; i++)
