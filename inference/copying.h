@@ -1,4 +1,5 @@
-/* copying.h -- unknown words of the source, copied to where the model writes <unk>.
+/* copying.h -- what a translation takes from the source as it is: unknown words, copied to where the
+ * model writes <unk>, and spans such as URLs and numbers, for models without placeholders.
  *
  * A vocabulary of whole words lacks most names and many numbers; one of subwords lacks rare
  * characters. The model reads them as <unk>, and if its training text had such words, it has
@@ -34,3 +35,19 @@ static inline LazySnapshot copying_snapshot(const Transformer *model, const IdLi
  * lines. lazy: of that line and translation; it is taken only if there is a word to copy. */
 bool copying_choose(const char ***copied, const IdLines *lines, int s,
                     const Hypothesis *translation, LazySnapshot *lazy, Error *error);
+
+/* A part of the source that its translation must have as it is. */
+typedef struct CopySpan {
+    int first, end;    // its tokens in the source are first .. end-1
+    const char *text;  // not empty
+    bool missing;      // (=)
+} CopySpan;
+
+/* *text (=) a translation's text, with `copied` of copying_choose, or NULL. A span that it lacks
+ * replaces the word with the largest share on the span's tokens (align.h), and what is aligned with
+ * them beside it: other words only if the span has a space. An occurrence of a span's text serves one
+ * span, and none is lost for another. span[].missing (=) whether it still is. lazy: as for
+ * copying_choose; taken only if a span is lacking. */
+bool copying_spans(char **text, CopySpan *span, int count, const Tokenizer *tokenizer,
+                   const Hypothesis *translation, const char *const *copied, LazySnapshot *lazy,
+                   Error *error);

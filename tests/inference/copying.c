@@ -1,0 +1,198 @@
+/* copying.c -- spans in place of the words that are aligned with them: with shares by hand, and in the
+ * toy model's translations. */
+#include "inference/copying.c"
+#include "inference/translator.h"
+#include "tests/fixtures/small-model.h"
+#include "tests/fixtures/test.h"
+
+static Error error;
+
+/* ---- shares by hand ---- */
+
+static const char *const PIECES[] = {"▁le", "▁prix", "▁est", "▁2", "8",  ",",  ".",
+                                     "▁$",  "▁a",    "b",    "(",  "猫", "犬", "▁"};
+enum { PIECE_COUNT = sizeof PIECES / sizeof *PIECES, MOST = 12 };
+
+/* A translation of these pieces, "le prix est 2 8 , 8 .", where each is aligned with the source token
+ * `aligned` of 6: "0 0 1 2 2 2 2 4"; the 6th is </s>. */
+static void assert_spans(const char *pieces, const char *aligned, CopySpan *span, int count,
+                         const char *wanted, int wanted_missing)
+{
+    enum { N = 6 };
+    static SmallModel model;
+    float share[MOST * N] = {0};
+    const char *replacement[MOST] = {NULL};
+    char room[400], *text, copy[200], *rest = copy;
+    int id[MOST], m = 0, missing = 0;
+    small_model_begin(&model, TOKENIZER_UNIGRAM, false);
+    for (int i = 0; i < PIECE_COUNT; i++)
+        small_model_piece(&model, PIECES[i], -1, PIECE_NORMAL);
+    Tokenizer *tokenizer = tokenizer_load(model.bytes, model.size, &error);
+    if (!tokenizer) fail_msg("%s", error.text);
+    strcpy(copy, pieces);
+    for (char *word; (word = strtok_r(rest, " ", &rest)); m++) {
+        int i = 0;
+        while (i < PIECE_COUNT && strcmp(word, PIECES[i])) i++;
+        assert_true(i < PIECE_COUNT);
+        id[m] = 2 + i;
+        for (int j = 0; j < N; j++) share[m * N + j] = 0.05f;
+        share[m * N + aligned[2 * m] - '0'] += 0.5f + 0.01f * (float)m;
+        share[m * N + N - 1] = 0.9f;  // </s> does not count
+    }
+    id[m++] = ID_END;
+    Hypothesis translation = {.id = id, .length = m};
+    SpanText st = {tokenizer, &translation, share, replacement, room, N};
+    assert_true(decode_spans(&text, &missing, &st, span, count, &error));
+    assert_true(put_spans(&text, &missing, &st, span, count, &error));
+    assert_string_equal(text, wanted);
+    assert_int_equal(missing, wanted_missing);
+    int named = 0;
+    for (int i = 0; i < count; i++) named += span[i].missing;
+    assert_int_equal(named, wanted_missing);
+    free(text);
+    tokenizer_free(tokenizer);
+}
+
+TEST(shares_by_hand)
+{
+    CopySpan number[] = {{2, 3, "28.8", false}}, there[] = {{2, 3, "28,8", false}};
+    CopySpan none[] = {{3, 4, "x", false}};
+    CopySpan two[] = {{0, 1, "A", false}, {2, 3, "28.8", false}};
+    CopySpan twice[] = {{0, 1, "7", false}, {2, 3, "7", false}};
+    CopySpan apart[] = {{1, 2, "http://a.b", false}};
+    /* The whole number, but not the full stop. */
+    assert_spans("▁le ▁prix ▁est ▁2 8 , 8 .", "0 0 1 2 2 2 2 4", number, 1, "le prix est 28.8.",
+                 0);
+    /* The rest of the word, if a part is aligned with the span. */
+    assert_spans("▁le ▁prix ▁est ▁2 8 8 .", "0 0 1 2 1 1 4", number, 1, "le prix est 28.8.", 0);
+    assert_spans("▁le ▁prix ▁est ▁a b .", "0 0 1 1 2 4", number, 1, "le prix est 28.8.", 0);
+    assert_spans("▁le ( ▁a b .", "0 0 2 2 4", number, 1, "le( 28.8.", 0);
+    /* What is there stays. */
+    assert_spans("▁le ▁prix ▁est ▁2 8 , 8 .", "0 0 1 2 2 2 2 4", there, 1, "le prix est 28,8.",
+                 0);
+    /* But it is not there as a part of another number. */
+    CopySpan part[] = {{2, 3, "8", false}};
+    assert_spans("▁le ▁prix ▁2 8 .", "0 0 2 2 4", part, 1, "le prix 8.", 0);
+    /* Nothing is aligned with it. */
+    assert_spans("▁le ▁prix ▁est ▁2 8", "0 0 1 2 2", none, 1, "le prix est 28", 1);
+    assert_int_equal(none->missing, true);
+    /* Several; equal ones. */
+    assert_spans("▁le ▁prix ▁est ▁2 8", "0 1 1 2 2", two, 2, "A prix est 28.8", 0);
+    assert_spans("▁le ▁prix ▁est ▁2 8", "0 1 1 2 2", twice, 2, "7 prix est 7", 0);
+    assert_spans("▁le ▁prix ▁est ▁a b", "1 1 1 1 1", twice, 2, "le prix est ab", 2);
+    /* Numbers become one; words only if the span has several. */
+    assert_spans("▁le ▁a ▁2 ▁2", "0 2 2 2", number, 1, "le a 28.8", 0);
+    assert_spans("▁le ▁prix ▁est ▁a", "1 3 1 1", apart, 1, "le prix est http://a.b", 0);
+    apart->text = "a / b";
+    assert_spans("▁le ▁prix ▁est ▁a", "1 3 1 1", apart, 1, "le prix a / b", 0);
+    /* Each character is a word in scripts without spaces. */
+    assert_spans("▁ 猫 犬 猫 .", "0 0 2 3 4", number, 1, "猫28.8猫.", 0);
+}
+
+/* A span's words are not taken from one that is there. */
+TEST(none_is_lost_for_another)
+{
+    CopySpan span[] = {{0, 1, "prix", false}, {2, 3, "28.8", false}};
+    assert_spans("▁le ▁prix ▁est", "1 2 1", span, 2, "le prix est", 1);
+    assert_false(span[0].missing);
+    assert_true(span[1].missing);
+}
+
+TEST(longer_spans_are_found_first)
+{
+    CopySpan span[] = {
+        {0, 1, "10", false}, {1, 2, "10:30", false}, {2, 3, "10", false}, {3, 4, "€", false}};
+    assert_int_equal(find_missing(span, 4, "at 10:30 or 10"), 2);
+    assert_true(!span[0].missing && !span[1].missing && span[2].missing && span[3].missing);
+    assert_int_equal(find_missing(span, 4, "10€ 10:30 10"), 0);
+    assert_int_equal(find_missing(span, 4, "a10 100"), 4);
+    assert_int_equal(find_missing(span, 0, ""), 0);
+}
+
+/* ---- the toy model ---- */
+
+/* The translation of a text in which the words of `word` are spans of another text: "it" for "it",
+ * and so on. */
+static char *translate_spans(Bundle *bundle, const char *text, const char *const *word,
+                             const char *const *other, int count, int *missing)
+{
+    IdLines lines = {.find_unknown = true};
+    Ids ids = {0}, begin = {0};
+    Workers *workers = workers_start(1, &error);
+    Ensemble alone = ensemble_of(&bundle->model);
+    Translations out;
+    CopySpan span[4];
+    const char **copied;
+    char *translated;
+    assert_true(bundle_encode(bundle, SOURCE, &lines, text, strlen(text), NULL, &error));
+    assert_true(tokenizer_encode_begins(bundle->vocabulary.tokenizer[SOURCE], &ids, &begin,
+                                        text, strlen(text), &error));
+    for (int i = 0; i < count; i++) {
+        int from = (int)(strstr(text, word[i]) - text), to = from + (int)strlen(word[i]);
+        span[i] = (CopySpan){-1, -1, other[i], false};
+        for (int t = 0; t < (int)begin.count; t++) {
+            int next = t + 1 < (int)begin.count ? begin.id[t + 1] : (int)strlen(text);
+            if (span[i].first < 0 && next > from) span[i].first = t;
+            if (begin.id[t] < to) span[i].end = t + 1;
+        }
+    }
+    TranslatorInput input = {.source = idlines_packed(&lines), .line = 1};
+    assert_true(translator_run(&out, &alone, &input, &search_copying, workers, NULL, &error));
+    const Hypothesis *best = out.sentence->hypothesis;
+    LazySnapshot lazy = copying_snapshot(&bundle->model, &lines, 0, best);
+    assert_true(copying_choose(&copied, &lines, 0, best, &lazy, &error));
+    if (!copying_spans(&translated, span, count, bundle->vocabulary.tokenizer[TARGET], best,
+                       copied, &lazy, &error))
+        fail_msg("%s", error.text);
+    *missing = 0;
+    for (int i = 0; i < count; i++) *missing += span[i].missing;
+    snapshot_close(lazy.taken);
+    free(copied), free(ids.id), free(begin.id);
+    translations_free(&out);
+    idlines_free(&lines);
+    workers_stop(workers);
+    return translated;
+}
+
+TEST(toy_model)
+{
+    static const struct {
+        const char *text, *word[3], *other[3], *wanted;
+    } CASE[] = {
+        {"jane visits africa in september",
+         {NULL},
+         {NULL},
+         "jane visite l'afrique en septembre"},
+        {"jane visits africa in september",
+         {"africa"},
+         {"https://example.org/?a=1,2"},
+         "jane visite l'https://example.org/?a=1,2 en septembre"},
+        {"jane visits africa in september",
+         {"september", "jane"},
+         {"10.2024", "{name}"},
+         "{name} visite l'afrique en 10.2024"},
+        {"jane visits africa in september",
+         {"jane"},
+         {"jane"},
+         "jane visite l'afrique en septembre"},
+        {"zebra visits africa in september",
+         {"zebra", "africa"},
+         {"zebra", "A  B"},
+         "zebra visite A  B en septembre"},
+    };
+    static Bundle bundle;
+    if (!bundle_load(&bundle, "data/toy/model.safetensors", false, NULL, &error))
+        fail_msg("%s", error.text);
+    for (size_t c = 0; c < sizeof CASE / sizeof *CASE; c++) {
+        int count = 0, missing;
+        while (count < 3 && CASE[c].word[count]) count++;
+        char *text = translate_spans(&bundle, CASE[c].text, CASE[c].word, CASE[c].other, count,
+                                     &missing);
+        assert_string_equal(text, CASE[c].wanted);
+        assert_int_equal(missing, 0);
+        free(text);
+    }
+    bundle_free(&bundle);
+}
+
+TEST_MAIN("copying", NULL, NULL)
