@@ -27,6 +27,13 @@ typedef bool Known(const void *context, unsigned character);
 bool text_cleaned(char **out, const char *text, size_t length, Known *known,
                   const void *context, Error *error);
 
+/* Whether text_cleaned leaves only characters that are known; white space and joiners are. */
+bool text_is_known(const char *text, size_t length, Known *known, const void *context);
+
+/* The bytes of the first character as people see it: a letter with its marks, an emoji with all
+ * that changes it, at most 32 code points. length > 0. */
+size_t text_cluster(const char *text, size_t length);
+
 typedef enum { CASE_SENTENCE, CASE_UPPER, CASE_TITLE } LetterCase;
 
 /* The case of a sentence, from which the spans are removed.

@@ -1,0 +1,405 @@
+/* spans.c -- see spans.h.
+ *
+ * One regular expression finds all that is built in. It takes linear time, and a stack that does
+ * not grow with the text: repetitions of more than one set of characters have a limit, and what
+ * begins with a repetition begins at no place inside of it. ICU's \p{…} in a set takes 0.1 ms to
+ * compile, a range none. */
+#include "data/spans.h"
+
+#include "base/clock.h"
+#include "base/grow.h"
+#include "base/utf8.h"
+#include "data/text.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unicode/uregex.h>
+
+// Sets of characters, inside brackets: of words in scripts with case, of addresses, of numbers.
+#define WORD    "0-9A-Za-z_\\u00C0-\\u00D6\\u00D8-\\u00F6\\u00F8-\\u0587\\u1E00-\\u1FFF"
+#define ADDRESS "^\\s<>\"`{}|\\\\\\^\\[\\]«»“”„‟‘’‚‹›、。，；：！？（）「」『』《》"
+#define STOP    ".,;:!?'*_~"  // not at the end of an address
+#define JOIN    ".,:/'’٫٬\\u00A0\\u2009\\u202F–-"
+#define NAME    "[" WORD "][" WORD "/\\\\~+-]*"  // of a file, between dots
+
+// What follows https:// or the like. A parenthesis at its end belongs to one inside of it.
+#define ADDRESS_REST                                                                           \
+    "(?:[" ADDRESS "]*\\([^()\\s]*\\)(?![" STOP "]*[" ADDRESS STOP "()])"                      \
+    "|[" ADDRESS "]*[" ADDRESS STOP "()])"
+#define VALUE  "(?:\"[^\"<>]*\"|'[^'<>]*'|[^\\s\"'<>=`]+)"
+#define SWITCH "(?:async|checked|controls|defer|disabled|hidden|readonly|required|selected)"
+
+// In any case, but not as in "Wait.Zip it".
+#define EXTENSION                                                                              \
+    "7z|apk|avi|bak|bib|bmp|bz2|cfg|conf|cpp|csv|css|dll|docx?|epub|exe|flac|gif|gz|html?|ico" \
+    "|ini|iso|jar|java|jpe?g|jsonl?|js|log|md|mkv|mov|mp[34]|od[pst]|ogg|pdf|php|png|ppt|pptx" \
+    "|psd|py|rar|rb|rs|rst|rtf|sh|sql|srt|svg|tar|tex|tgz|tiff?|tmp|toml|ts|tsv|ttf|txt|vtt"   \
+    "|wav|webm|webp|xlsx?|xml|xz|ya?ml|zip"
+
+enum { MARK = 1, TAG, TICKS, EMOJI };  // the groups in parentheses
+
+// clang-format off
+static const char BUILTIN[] =
+    "(?=[\\[<&`{$#%])(?:"
+    "\\[\\[([^\\[\\]]+)\\]\\]"                                    // [[marked]]
+    "|(</?[A-Za-z][" WORD ":.-]*"                                 // <tag>, </tag>, <tag/>
+        "(?:\\s+(?:[A-Za-z_:@][" WORD ":.-]*\\s*=\\s*" VALUE "|" SWITCH ")){0,50}\\s*/?>"
+        "|<!--[^<>]*-->|<[!?][A-Za-z][^<>]*>)"                    // <!-- comment -->, <?xml ?>
+    "|&(?:#[0-9]{1,7}|#x[0-9A-Fa-f]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});"  // &amp; &#39; &#x27;
+    "|(?<!`)(`{1,3})(?![`\\s])[^`]+(?<!\\s)\\3(?!`)"              // `code`, not `a' and `b'
+    "|[$#]?\\{\\{[^{}]+\\}\\}|\\{%[^{}]*%\\}"                     // {{x.y}} ${{ x }} {% if x %}
+    "|[$#]?\\{[\\w.:,\\[\\]$#@+*-]*\\}"                           // {name} {} {0:N2} ${X} #{x}
+    "|(?<![0-9])%(?:[0-9]{1,2}\\$)?[-+#0']{0,3}(?:[0-9]{1,4}|\\*)?(?:\\.(?:[0-9]{1,4}|\\*))?"
+        "(?:hh?|ll?|[Lqjzt])?[diouxXeEfFgGaAcCsSpn@]"             // %s %1$d %-5.2f %@; not 100%d
+    "|%\\([\\w.]+\\)[-+#0-9.]*[A-Za-z]|%%|%L?[0-9]{1,2})"         // %(name)s %% %1 %L1
+
+    "|((?:\\p{Emoji_Presentation}|[\\p{Extended_Pictographic}0-9#*](?=[\\uFE0F\\u200D\\u20E3"
+        "\\p{Emoji_Modifier}]))[\\p{Emoji_Presentation}\\p{Extended_Pictographic}"
+        "\\p{Emoji_Modifier}\\uFE0F\\u200D\\u20E3\\x{E0020}-\\x{E007F}]*)"
+
+    "|(?<![" WORD "])(?:(?=[" WORD "%+-]*[.:@/\\\\])(?:"
+    "(?:(?<![.+-])[A-Za-z][A-Za-z0-9+.-]*://|www\\.)" ADDRESS_REST  // https://a.org/b?c www.a.org
+    "|(?<![.%+-])[A-Za-z0-9][A-Za-z0-9._%+-]*@[" WORD "-]+(?:\\.[" WORD "-]+){1,8}"
+    "|(?<![.@/\\\\~-])(?:[" WORD "-]+\\.){1,8}"                   // a.org a.example/b
+        "(?:(?:com|org|net|edu|gov|info|io)(?![" WORD "-]|\\.[" WORD "])(?:[:/]" ADDRESS_REST ")?"
+        "|[a-z]{2,12}/" ADDRESS_REST ")"
+    "|(?<![./\\\\~@+-])" NAME "(?:\\." NAME "){1,8}"              // report.pdf src/main.c
+        "(?<=\\.(?i:" EXTENSION ")|[" WORD "]{2}\\.[ch])(?<!\\.[A-Z][a-z]{1,4})(?![" WORD "])"
+    "|[A-Za-z]:\\\\[^\\s<>\"|?*:]*[" WORD "\\\\])"                // C:\dir\x
+    "|(?=[0-9+])(?:"
+    "[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:\\.[0-9]{1,9})?)?"
+        "(?:Z|[+-][0-9]{2}:?[0-9]{2})?"                           // 2024-01-31T10:30:00Z
+    "|[0-9]{1,2}h[0-9]{2}"                                        // 12h30
+    "|\\+[0-9]{1,3}(?:[ \\u00A0.-]\\(?[0-9]{1,4}\\)?){2,8}"       // +33 1 23 45 67
+    ")(?![" WORD "])"
+    // -1,000.50 10:30 3/4 v1.2 $25 10% 25°C 1 000 000; not 21st, nor inside of 3.14
+    "|(?=[v+\\-−±\\p{Sc}\\p{Nd}])(?<!\\p{Nd}[" JOIN "]?)v?[+\\-−±]?(?:\\p{Sc}[\\u00A0\\u202F]?)?"
+        "(?:\\p{Nd}{1,3}(?: \\p{Nd}{3}){1,6}(?:[.,]\\p{Nd}+)?|\\p{Nd}[\\p{Nd}" JOIN "]*\\p{Nd})"
+        "(?![" JOIN "]?\\p{Nd})(?!(?i:st|nd|rd|th|e|de|ste|ème|eme|º|ª)(?![" WORD "]))"
+        "(?:[\\u00A0\\u202F]?(?:%{1,2}|[‰٪\\p{Sc}]|°(?:[CF](?![" WORD "]))?))?)"
+
+    // /usr/bin/env ~/x ./x ../x
+    "|(?=[/~.])(?<![" WORD "./~)\\]>-])(?:~/|\\.\\.?/|/[" WORD ".@+-]+/)[" WORD "./@+~-]*[" WORD "/]";
+// clang-format on
+
+typedef struct Term {
+    char *source, *target;
+} Term;
+
+struct SpanRules {
+    URegularExpression **regex;  // [count] the built-in one, then the user's
+    char **source;               // [count] of which they are made
+    int count;
+    Term *term;  // [terms] the longest first
+    size_t terms, size;
+};
+
+/* Returns false and says in ICU's words what is wrong: "rule syntax" of U_REGEX_RULE_SYNTAX. */
+static bool regex_error(const char *source, UErrorCode status, Error *error)
+{
+    char reason[64] = "";
+    const char *name = strchr(u_errorName(status) + 2, '_');
+    for (int i = 0; i < 63 && name && name[i + 1]; i++)
+        reason[i] = name[i + 1] == '_' ? ' ' : (char)(name[i + 1] | 0x20);
+    if (status == U_MEMORY_ALLOCATION_ERROR) return error_memory(error, "for spans");
+    return error_set(error, "`protect` cannot use the regular expression '%s': %s", source,
+                     reason);
+}
+
+static bool add_regex(SpanRules *rules, const char *source, Error *error)
+{
+    UErrorCode status = U_ZERO_ERROR;
+    UText *text = utext_openUTF8(NULL, source, -1, &status);
+    rules->source[rules->count] = strdup(source);
+    rules->regex[rules->count++] = uregex_openUText(text, 0, NULL, &status);
+    utext_close(text);
+    return U_SUCCESS(status) || regex_error(source, status, error);
+}
+
+static int longest_first(const void *left, const void *right)
+{
+    const char *a = ((const Term *)left)->source, *b = ((const Term *)right)->source;
+    size_t m = strlen(a), n = strlen(b);
+    return m == n ? strcmp(a, b) : m < n ? 1 : -1;
+}
+
+static bool read_terms(SpanRules *rules, TextReader *reader, Error *error)
+{
+    const char *line, *target;
+    size_t length, count;
+    TextResult result;
+    while ((result = text_next(reader, &line, &length, error)) == TEXT_LINE) {
+        if (!text_columns(line, &length, &target, &count) || !length)
+            return error_set(error, "%s:%zu: this is no term, TAB and translation",
+                             reader->name, reader->line);
+        if (!GROW(rules->term, rules->size, rules->terms + 1))
+            return error_memory(error, "for the terms of '%s'", reader->name);
+        Term *term = &rules->term[rules->terms++];
+        *term = (Term){strndup(line, length), strndup(target, count)};
+        if (!term->source || !term->target)
+            return error_memory(error, "for the terms of '%s'", reader->name);
+    }
+    qsort(rules->term, rules->terms, sizeof *rules->term, longest_first);
+    for (size_t i = 1; i < rules->terms; i++)
+        if (!longest_first(&rules->term[i - 1], &rules->term[i]))
+            return error_set(error, "%s: '%s' has two translations", reader->name,
+                             rules->term[i].source);
+    return result == TEXT_END;
+}
+
+SpanRules *spanrules_open(char *const *regex, int count, const char *terms, Error *error)
+{
+    SpanRules *rules = calloc(1, sizeof *rules);
+    TextReader reader = {.descriptor = -1};
+    if (rules) rules->regex = calloc((size_t)count + 1, sizeof *rules->regex);
+    if (rules) rules->source = calloc((size_t)count + 1, sizeof *rules->source);
+    bool good = rules && rules->regex && rules->source;
+    if (!good) error_memory(error, "for spans");
+    good = good && add_regex(rules, BUILTIN, error);
+    for (int i = 0; good && i < count; i++) good = add_regex(rules, regex[i], error);
+    if (good && terms)
+        good = text_open(&reader, terms, error) && read_terms(rules, &reader, error);
+    text_close(&reader);
+    return good ? rules : (spanrules_free(rules), NULL);
+}
+
+void spanrules_free(SpanRules *rules)
+{
+    if (!rules) return;
+    for (int i = 0; i < rules->count; i++)
+        uregex_close(rules->regex[i]), free(rules->source[i]);
+    for (size_t i = 0; i < rules->terms; i++)
+        free(rules->term[i].source), free(rules->term[i].target);
+    free(rules->regex);
+    free(rules->source);
+    free(rules->term);
+    free(rules);
+}
+
+/* ---- what may be a span ---- */
+
+typedef struct Finder {
+    Spans *spans;
+    const char *text;
+    size_t length;
+    Error *error;
+} Finder;
+
+/* replacement [length] or NULL */
+static bool add(Finder *f, Span span, const char *replacement, size_t length)
+{
+    if (span.begin == span.end) return true;
+    if (!GROW(f->spans->span, f->spans->size, (size_t)f->spans->count + 1) ||
+        (replacement && !(span.replacement = strndup(replacement, length))))
+        return error_memory(f->error, "for spans");
+    f->spans->span[f->spans->count++] = span;
+    return true;
+}
+
+/* Whether the built-in expression finds nothing: no span is without these characters. Most sentences
+ * are, and the expression takes 1 to 2 µs a byte. */
+static bool is_plain(const Finder *f)
+{
+    for (size_t i = 0; i < f->length; i++) {
+        unsigned char c = (unsigned char)f->text[i];
+        if (c >= 0xD9 || (c >= '0' && c <= '9') || strchr("[<&`{%@/\\", c) ||
+            (c == '.' && i + 1 < f->length && (unsigned char)f->text[i + 1] >= '0'))
+            return false;
+    }
+    return true;
+}
+
+/* Called every 10,000 steps, each of which may be long where the expression has references. */
+static UBool in_time(const void *end, int32_t steps)
+{
+    (void)steps;
+    return clock_seconds() < *(const double *)end;
+}
+
+/* A clone is this thread's own. It has limits of steps, of time and of memory. */
+static bool find_regex(Finder *f, const SpanRules *rules, int i)
+{
+    UErrorCode status = U_ZERO_ERROR;
+    URegularExpression *regex = uregex_clone(rules->regex[i], &status);
+    UText *text = utext_openUTF8(NULL, f->text, (int64_t)f->length, &status);
+    uregex_setTimeLimit(regex, i ? 1000 + (int32_t)(f->length / 500) : 0, &status);
+    double end_of_time = clock_seconds() + 10;
+    if (i) uregex_setMatchCallback(regex, in_time, &end_of_time, &status);
+    uregex_setStackLimit(regex, 1 << 23, &status);
+    uregex_setUText(regex, text, &status);
+    bool good = true;
+    while (good && uregex_findNext(regex, &status)) {
+        int64_t begin = uregex_start64(regex, 0, &status),
+                end = uregex_end64(regex, 0, &status);
+        int64_t mark = i ? -1 : uregex_start64(regex, MARK, &status);
+        bool outer = !i && (uregex_start64(regex, TAG, &status) >= 0 ||
+                            uregex_start64(regex, EMOJI, &status) >= 0);
+        good = add(f, (Span){(size_t)begin, (size_t)end, outer, NULL},
+                   mark < 0 ? NULL : f->text + mark, (size_t)(end - begin - 4));
+    }
+    if (status == U_REGEX_STOPPED_BY_CALLER) status = U_REGEX_TIME_OUT;
+    if (U_FAILURE(status)) good = regex_error(rules->source[i], status, f->error);
+    uregex_close(regex);
+    utext_close(text);
+    return good;
+}
+
+/* The character that begins at text[i], and the one before it; 0 if there is none. */
+static UChar32 after(const Finder *f, size_t i)
+{
+    unsigned code = 0;
+    if (i < f->length) utf8_decode(f->text + i, f->length - i, &code);
+    return (UChar32)code;
+}
+
+static size_t back(const Finder *f, size_t i)
+{
+    while (i && U8_IS_TRAIL(f->text[--i])) continue;
+    return i;
+}
+
+static UChar32 before(const Finder *f, size_t i)
+{
+    return i ? after(f, back(f, i)) : 0;
+}
+
+/* Whether it is part of a word, in scripts with spaces between words. */
+static bool in_word(UChar32 code)
+{
+    int class = u_getIntPropertyValue(code, UCHAR_LINE_BREAK);
+    return (U_GET_GC_MASK(code) & (U_GC_L_MASK | U_GC_M_MASK | U_GC_ND_MASK)) &&
+           (class == U_LB_ALPHABETIC || class == U_LB_NUMERIC || class == U_LB_HEBREW_LETTER ||
+            class == U_LB_COMBINING_MARK);
+}
+
+static bool is_boundary(const Finder *f, size_t i)
+{
+    return !in_word(before(f, i)) || !in_word(after(f, i));
+}
+
+static bool find_terms(Finder *f, const SpanRules *rules)
+{
+    for (size_t i = 0; rules->terms && i < f->length; i++) {
+        if (U8_IS_TRAIL(f->text[i]) || !is_boundary(f, i)) continue;
+        for (const Term *t = rules->term; t < rules->term + rules->terms; t++) {
+            size_t length = strlen(t->source);
+            if (length > f->length - i || memcmp(f->text + i, t->source, length) ||
+                !is_boundary(f, i + length))
+                continue;
+            if (!add(f, (Span){.begin = i, .end = i + length}, t->target, strlen(t->target)))
+                return false;
+            break;
+        }
+    }
+    return true;
+}
+
+static bool is_cased(UChar32 code)
+{
+    return U_GET_GC_MASK(code) & (U_GC_LC_MASK | U_GC_M_MASK | U_GC_ND_MASK);
+}
+
+/* Runs of unknown characters, with the letters beside an unknown letter: "Dvořák". */
+static bool find_unknown(Finder *f, Known *known, const void *context)
+{
+    Span run = {.outer = true};
+    for (size_t i = 0, end; i < f->length; i = end) {
+        size_t begin = i, count = text_cluster(f->text + i, f->length - i);
+        UChar32 code = after(f, i);
+        char *clean = NULL;
+        end = i + count;
+        if (text_is_known(f->text + i, count, known, context)) continue;
+        if (!text_cleaned(&clean, f->text + i, count, known, context, f->error)) return false;
+        bool good = text_is_known(clean, strlen(clean), known, context);
+        free(clean);
+        if (good) continue;
+        if (is_cased(code)) {
+            while (begin > run.end && is_cased(before(f, begin))) begin = back(f, begin);
+            while (is_cased(after(f, end))) U8_FWD_1_UNSAFE(f->text, end);
+        }
+        if (begin > run.end) {
+            if (!add(f, run, NULL, 0)) return false;
+            run = (Span){.begin = begin, .outer = true};
+        }
+        run.end = end;
+        run.outer &=
+            !u_isalnum(code) && !u_isalnum(before(f, begin)) && !u_isalnum(after(f, end));
+    }
+    return add(f, run, NULL, 0);
+}
+
+/* ---- which of them are ---- */
+
+static int earliest_then_longest(const void *left, const void *right)
+{
+    const Span *a = left, *b = right;
+    if (a->begin != b->begin) return a->begin < b->begin ? -1 : 1;
+    if (a->end != b->end) return a->end > b->end ? -1 : 1;
+    return !a->replacement - !b->replacement;
+}
+
+static void select_spans(Spans *spans)
+{
+    int kept = 0;
+    if (spans->count)
+        qsort(spans->span, (size_t)spans->count, sizeof *spans->span, earliest_then_longest);
+    for (int i = 0; i < spans->count; i++) {
+        if (kept && spans->span[i].begin < spans->span[kept - 1].end)
+            free(spans->span[i].replacement);
+        else spans->span[kept++] = spans->span[i];
+    }
+    spans->count = kept;
+}
+
+static bool is_blank(const Finder *f, size_t i, size_t end)
+{
+    while (i < end && u_isUWhiteSpace(after(f, i))) U8_FWD_1_UNSAFE(f->text, i);
+    return i == end;
+}
+
+/* A span is outer only at the beginning or end, and a tag only if none is inside. */
+static void find_outer(Finder *f)
+{
+    Span *span = f->spans->span;
+    int count = f->spans->count, first = 0, last = count;
+    size_t begin = 0, end = f->length;
+    bool tags = false;
+    while (first < count && span[first].outer && is_blank(f, begin, span[first].begin))
+        begin = span[first++].end;
+    while (last > first && span[last - 1].outer && is_blank(f, span[last - 1].end, end))
+        end = span[--last].begin;
+#define IS_TAG(i) (span[i].outer && f->text[span[i].begin] == '<')
+    for (int i = first; i < last; i++) tags |= IS_TAG(i);
+    for (int i = 0; tags && i < first; i++)
+        if (IS_TAG(i)) first = i;
+    for (int i = count; tags && i > last; i--)
+        if (IS_TAG(i - 1)) last = i;
+    for (int i = first; i < last; i++) span[i].outer = false;
+}
+
+static void clear(Spans *spans)
+{
+    for (int i = 0; i < spans->count; i++) free(spans->span[i].replacement);
+    spans->count = 0;
+}
+
+void spans_free(Spans *spans)
+{
+    clear(spans);
+    free(spans->span);
+    *spans = (Spans){0};
+}
+
+bool spans_find(Spans *spans, const SpanRules *rules, const char *text, size_t length,
+                Known *known, const void *context, Error *error)
+{
+    Finder f = {spans, text, length, error};
+    bool good = true;
+    clear(spans);
+    for (int i = is_plain(&f); good && i < rules->count; i++) good = find_regex(&f, rules, i);
+    if (!good || !find_terms(&f, rules) || !find_unknown(&f, known, context))
+        return clear(spans), false;
+    select_spans(spans);
+    find_outer(&f);
+    return true;
+}

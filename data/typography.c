@@ -1,0 +1,227 @@
+/* typography.c -- see typography.h. */
+#include "data/typography.h"
+
+#include "base/textstream.h"
+#include "base/utf8.h"
+
+#include <string.h>
+#include <unicode/ucasemap.h>
+#include <unicode/unorm2.h>
+#include <unicode/ustring.h>
+
+enum {
+    CLUSTER = 32,  // most characters that are normalised together: ICU takes n² steps
+    NORMALISED =
+        16 * CLUSTER,  // bytes, more than they become: three characters each, or U+FDFA
+};
+
+/* *out (=) the text of the stream. */
+static bool finish(char **out, TextStream *stream, Error *error)
+{
+    return (*out = textstream_close(stream)) || error_memory(error, "for a line of text");
+}
+
+/* ---- characters ---- */
+
+static bool joiner(unsigned code)
+{
+    return code == 0x200C || code == 0x200D;
+}
+
+size_t text_cluster(const char *text, size_t length)
+{
+    UErrorCode status = U_ZERO_ERROR;
+    const UNormalizer2 *nfc = unorm2_getNFCInstance(&status);
+    unsigned code, last;
+    size_t end = (size_t)utf8_decode(text, length, &last);
+    for (int i = 1; i < CLUSTER && end < length; i++, last = code) {
+        size_t bytes = (size_t)utf8_decode(text + end, length - end, &code);
+        if (code < 0x300 ||
+            (last != 0x200D && !joiner(code) && unorm2_hasBoundaryBefore(nfc, (UChar32)code) &&
+             !u_hasBinaryProperty((UChar32)code, UCHAR_GRAPHEME_EXTEND) &&
+             !u_hasBinaryProperty((UChar32)code, UCHAR_EMOJI_MODIFIER)))
+            break;
+        end += bytes;
+    }
+    return end;
+}
+
+/* to [NORMALISED] (=) at most CLUSTER characters in a normal form; returns the length. */
+static size_t normalise(char *to, const UNormalizer2 *form, const char *text, size_t length)
+{
+    UErrorCode status = U_ZERO_ERROR;
+    UChar from16[2 * CLUSTER], to16[NORMALISED];
+    int32_t count;
+    u_strFromUTF8(from16, 2 * CLUSTER, &count, text, (int32_t)length, &status);
+    count = unorm2_normalize(form, from16, count, to16, NORMALISED, &status);
+    u_strToUTF8(to, NORMALISED, &count, to16, count, &status);
+    return U_SUCCESS(status) ? (size_t)count : (memcpy(to, text, length), length);
+}
+
+bool text_is_known(const char *text, size_t length, Known *known, const void *context)
+{
+    unsigned code;
+    for (size_t i = 0; known && i < length;) {
+        i += (size_t)utf8_decode(text + i, length - i, &code);
+        if (!joiner(code) && !u_isUWhiteSpace((UChar32)code) && !known(context, code))
+            return false;
+    }
+    return true;
+}
+
+/* Writes a character that is not known as one that is near, or as its compatibility form, such as
+ * "fi", "..." or a space; but ² and ½ stay, whose digits would mean something else. */
+static void write_near(FILE *out, const char *text, size_t length, unsigned code, Known *known,
+                       const void *context)
+{
+    static const char *const near[] = {"\"“”„«»‟″", "'’‘‚‹›‛ʼ′´`", "-–—‒‐‑―−"};
+    static const unsigned kept = 1 << U_DT_NONE | 1 << U_DT_SUPER | 1 << U_DT_SUB |
+                                 1 << U_DT_FRACTION | 1 << U_DT_CIRCLE | 1 << U_DT_SQUARE;
+    char form[NORMALISED];
+    UErrorCode status = U_ZERO_ERROR;
+    for (size_t row = 0; row < sizeof near / sizeof *near; row++) {
+        const char *s = memmem(near[row], strlen(near[row]), text, length) ? near[row] : "";
+        for (unsigned other, bytes; *s; s += bytes) {
+            bytes = (unsigned)utf8_next(s, &other);
+            if (known(context, other)) text = s, length = bytes, s = "", bytes = 0;
+        }
+    }
+    if (!(kept >> u_getIntPropertyValue((UChar32)code, UCHAR_DECOMPOSITION_TYPE) & 1)) {
+        size_t count = normalise(form, unorm2_getNFKCInstance(&status), text, length);
+        if (text_is_known(form, count, known, context)) text = form, length = count;
+    }
+    fwrite(text, 1, length, out);
+}
+
+bool text_cleaned(char **out, const char *text, size_t length, Known *known,
+                  const void *context, Error *error)
+{
+    UErrorCode status = U_ZERO_ERROR;
+    const UNormalizer2 *nfc = unorm2_getNFCInstance(&status);
+    TextStream clean;
+    char form[NORMALISED];
+    unsigned code;
+    if (!textstream_open(&clean)) return finish(out, &clean, error);
+    for (const char *end = text + length, *next; text < end; text = next) {
+        size_t count = text_cluster(text, (size_t)(end - text)), bytes;
+        const char *s = text;
+        next = text + count;
+        if (count > 1) count = normalise(form, nfc, s, count), s = form;
+        for (; count; s += bytes, count -= bytes) {
+            bytes = (size_t)utf8_decode(s, count, &code);
+            UChar32 c = (UChar32)code;
+            if (c == 0xAD || c == 0x200B || c == 0x2060 || c == 0xFEFF) continue;
+            if (!known || joiner(code) || known(context, code)) fwrite(s, 1, bytes, clean.out);
+            else if (u_isUWhiteSpace(c)) fputc(' ', clean.out);
+            else if (!u_hasBinaryProperty(c, UCHAR_DEFAULT_IGNORABLE_CODE_POINT))
+                write_near(clean.out, s, bytes, code, known, context);
+        }
+    }
+    return finish(out, &clean, error);
+}
+
+/* ---- case ---- */
+
+typedef struct Word {
+    size_t begin, end;  // letters and digits with their marks
+    unsigned first;     // its first character
+    bool joined;        // by an apostrophe to the word before
+    int characters, upper, lower;
+} Word;
+
+/* The word after *word, of which the first is {0}; false if there is none. */
+static bool next_word(Word *word, const char *text, size_t length)
+{
+    unsigned code;
+    size_t before = word->end, bytes;
+    *word = (Word){.begin = before, .end = before};
+    for (; word->end < length; word->end += bytes) {
+        bytes = (size_t)utf8_decode(text + word->end, length - word->end, &code);
+        UChar32 c = (UChar32)code;
+        if (U_GET_GC_MASK(c) & (U_GC_L_MASK | U_GC_M_MASK | U_GC_ND_MASK)) {
+            if (!word->characters++) word->begin = word->end, word->first = code;
+            word->upper += u_isupper(c) || u_istitle(c);
+            word->lower += u_islower(c) && code != 0xDF;  // ß has no usual capital letter
+        } else if (word->characters) break;
+    }
+    size_t gap = word->begin - before;
+    word->joined = before && ((gap == 1 && text[before] == '\'') ||
+                              (gap == 3 && !memcmp(text + before, "’", 3)));
+    return word->characters;
+}
+
+LetterCase text_case(const char *text, size_t length)
+{
+    size_t upper = 0, lower = 0, words = 0, capitals = 0;
+    for (Word word = {0}; next_word(&word, text, length);) {
+        upper += (size_t)word.upper;
+        lower += (size_t)word.lower;
+        if (word.joined || !(word.upper || word.lower)) continue;
+        words += !u_isdigit((UChar32)word.first);
+        capitals += u_isupper((UChar32)word.first) || u_istitle((UChar32)word.first);
+    }
+    if (!lower) return upper >= 4 || (upper >= 2 && words > 1) ? CASE_UPPER : CASE_SENTENCE;
+    return capitals >= 3 && capitals == words ? CASE_TITLE : CASE_SENTENCE;
+}
+
+/* Writes a word in lower case, or with its first letter as it is; returns its end. */
+static char *lower_word(char *to, const char *text, const char *end, bool capital)
+{
+    unsigned code;
+    for (bool first = true; text < end; first = false) {
+        size_t bytes = (size_t)utf8_decode(text, (size_t)(end - text), &code), n = 0;
+        text += bytes;
+        if (code == 0x3A3 && text == end && !first) code = 0x3C2;  // Σ becomes ς
+        if (!first || !capital) code = (unsigned)u_tolower((UChar32)code);
+        U8_APPEND_UNSAFE(to, n, code);
+        to += n;
+    }
+    return to;
+}
+
+bool text_lowered(char **out, const char *text, size_t length, LetterCase from, bool begins,
+                  Capitalised *capitalised, const void *context, Error *error)
+{
+    size_t copied = 0;
+    char *to = *out = malloc(length + length / 2 + 1);  // Ⱥ has two bytes, ⱥ has three
+    if (!to) return error_memory(error, "for a line of text");
+    for (Word word = {0}; next_word(&word, text, length); begins = false) {
+        const char *begin = text + word.begin, *end = text + word.end;
+        if (from == CASE_SENTENCE || (from == CASE_TITLE && word.upper > 1)) continue;
+        char *start = mempcpy(to, text + copied, word.begin - copied);
+        bool asked = capitalised && word.upper && !(word.joined && word.characters <= 2);
+        copied = word.end;
+        to = lower_word(start, begin, end, true);
+        if (!begins && !(asked && capitalised(context, start, (size_t)(to - start))))
+            to = lower_word(start, begin, end, false);
+    }
+    *(char *)mempcpy(to, text + copied, length - copied) = 0;
+    return true;
+}
+
+bool text_in_case(char **out, const char *text, size_t length, LetterCase to, Error *error)
+{
+    UErrorCode status = U_ZERO_ERROR;
+    size_t copied = 0, size = 3 * length + 1, n = 0;
+    char *s = *out = size < INT32_MAX ? malloc(size) : NULL;  // ΐ has two bytes, Ϊ́ has six
+    if (!s) return error_memory(error, "for a line of text");
+    if (to == CASE_UPPER) {
+        UCaseMap *map = ucasemap_open("", 0, &status);
+        ucasemap_utf8ToUpper(map, s, (int32_t)size, text, (int32_t)length, &status);
+        ucasemap_close(map);
+        if (U_SUCCESS(status)) return true;
+        free(s);
+        *out = NULL;
+        return error_memory(error, "for a line of text");
+    }
+    for (Word word = {0}; to == CASE_TITLE && next_word(&word, text, length);) {
+        if (word.joined) continue;
+        memcpy(s + n, text + copied, word.begin - copied);
+        n += word.begin - copied;
+        copied = word.begin + (size_t)U8_LENGTH(word.first);
+        UChar32 capital = u_totitle((UChar32)word.first);
+        U8_APPEND_UNSAFE(s, n, capital);
+    }
+    *(char *)mempcpy(s + n, text + copied, length - copied) = 0;
+    return true;
+}

@@ -1,0 +1,356 @@
+/* spans.c -- what of a sentence is kept: tables of sentences in which ⟦…⟧ marks the spans and ⟪…⟫
+ * those that may stand outside; the user's expressions and terms; limits. */
+#include "data/spans.h"
+#include "base/utf8.h"
+#include "tests/fixtures/temporary-file.h"
+
+#include <pthread.h>
+#include <time.h>
+
+static SpanRules *builtin;
+static Spans found;
+static Error error;
+
+static bool latin(const void *context, unsigned character)
+{
+    return character < (context ? *(const unsigned *)context : 0x100) || character == 0x2019;
+}
+
+/* The text of a row, without its marks. */
+static char *without_marks(const char *row)
+{
+    char *text = strdup(row), *to = text;
+    for (const char *s = row; *s;) {
+        bool mark = !strncmp(s, "⟦", 3) || !strncmp(s, "⟧", 3) || !strncmp(s, "⟪", 3) ||
+                    !strncmp(s, "⟫", 3);
+        if (mark) s += 3;
+        else *to++ = *s++;
+    }
+    *to = 0;
+    return text;
+}
+
+/* The text with marks around the spans that were found, and their replacements after "=". */
+static char *with_marks(const char *text)
+{
+    char *row = calloc(1, 8 * strlen(text) + 64), *to = row;
+    size_t at = 0;
+    for (int i = 0; i < found.count; i++) {
+        const Span *s = &found.span[i];
+        assert_true(s->begin >= at && s->begin < s->end && s->end <= strlen(text));
+        to += sprintf(to, "%.*s%s%.*s%s%s%s", (int)(s->begin - at), text + at,
+                      s->outer ? "⟪" : "⟦", (int)(s->end - s->begin), text + s->begin,
+                      s->replacement ? "=" : "", s->replacement ? s->replacement : "",
+                      s->outer ? "⟫" : "⟧");
+        at = s->end;
+    }
+    strcpy(to, text + at);
+    return row;
+}
+
+static void check(const SpanRules *rules, Known *known, const char *row)
+{
+    char *text = without_marks(row);
+    if (!spans_find(&found, rules, text, strlen(text), known, NULL, &error))
+        fail_msg("%s: %s", row, error.text);
+    char *got = with_marks(text);
+    assert_string_equal(got, row);
+    free(got);
+    free(text);
+}
+
+#define CHECK_ALL(rules, known, ...)                                                           \
+    do {                                                                                       \
+        static const char *const ROW[] = {__VA_ARGS__};                                        \
+        for (size_t i = 0; i < sizeof ROW / sizeof *ROW; i++) check(rules, known, ROW[i]);     \
+    } while (0)
+
+FIXTURE(setup)
+{
+    return path_make(state) || !(builtin = spanrules_open(NULL, 0, NULL, &error)) ? -1 : 0;
+}
+
+FIXTURE(teardown)
+{
+    spanrules_free(builtin);
+    spans_free(&found);
+    return path_remove(state);
+}
+
+TEST(nothing)
+{
+    CHECK_ALL(
+        builtin, NULL, "", " ", "I am tired.", "Well ... yes!", "“Quoted” – it’s 5 o’clock",
+        "end.Start of it", "e.g. this, i.e. that, a.m., p.m.", "Washington D.C., U.S.A.",
+        "a < b and c > d", "x<y && y>z", "a <- b", "5 <6> 7", "i <3 you", "AT&T; R&D & more",
+        "{ a b } {two words}", "(a) [b] [[]] [[", "`quoted' and `quoted'", "` `", "5%", "$5",
+        "the 21st, 22nd, 3rd and 100th", "le 21e siècle, la 20ème", "de 20ste eeuw", "7",
+        "B2B, x86_64, 3D, MP3, 4K and IPv6", "either/or, he/she, km/h, I/O", "@user #tag",
+        "a.c is no file", "Photo.Jpg", "Wait.Zip it", "Mr.Doc", "fin.de phrase", "c:drive",
+        ":name is none", "© ™ ® 2 *", "Ph.D. and M.D.", "http:// and www.", "a@b", "one % 5");
+}
+
+TEST(addresses)
+{
+    CHECK_ALL(builtin, NULL, "See ⟦https://www.example.org/help?id=42&x=y⟧ for more.",
+              "(⟦http://a.org⟧), \"⟦https://a.org/⟧\", ⟦ftp://a.org/x⟧!",
+              "It is ⟦https://a.org/x.a⟧", "See ⟦https://example.org/wiki/C_(language)⟧.",
+              "(see ⟦https://example.org/C_(x)⟧)", "⟦www.example.org/a_(b)⟧; ⟦www.a.org⟧?",
+              "Buy it at ⟦example.com⟧.", "⟦Booking.com⟧ is down",
+              "⟦news.example.co.uk/today⟧ has it", "⟦example.org:8080/x⟧",
+              "Is it ⟦example.org⟧: yes", "Write to ⟦info@example.org⟧.",
+              "⟦First.Last+tag@mail.example.co.uk⟧, hello", "请看⟦https://a.org/x⟧。谢谢",
+              "邮箱⟦info@example.org⟧谢谢", "«⟦https://a.org⟧»",
+              "⟦https://münchen.example/straße⟧", "⟦svn+ssh://host/x⟧", "⟦git@example.org⟧:x");
+}
+
+TEST(files)
+{
+    CHECK_ALL(builtin, NULL, "Open ⟦report.pdf⟧.", "⟦C:\\dir\\x.txt⟧", "Run ⟦/usr/bin/env⟧ now",
+              "Read ⟦README.md⟧, ⟦LICENSE.TXT⟧ and ⟦docs/index.html⟧",
+              "⟦archive.tar.gz⟧ is in ⟦~/Downloads/⟧", "⟦data_2024-01-31.log⟧",
+              "⟦./run.sh⟧ ⟦../x⟧", "⟦src/main.c⟧ includes ⟦main.h⟧", "(⟦photo.JPG⟧)",
+              "Written with ⟦Node.js⟧.", "⟦dir\\sub\\x.csv⟧: new", "‘⟦a-b.png⟧’");
+}
+
+TEST(placeholders)
+{
+    CHECK_ALL(builtin, NULL, "Hello ⟦{name}⟧, you have ⟦%d⟧ messages.",
+              "⟦%s⟧ ⟦%1$s⟧ ⟦%-5.2f⟧ ⟦%@⟧", "⟦%%⟧ ⟦%ld⟧ ⟦%08x⟧ ⟦%.3g⟧ ⟦%*d⟧",
+              "⟦{0}⟧ ⟦{}⟧ ⟦{0:N2}⟧ ⟦{a.b[0]}⟧", "⟦{{x.y}}⟧'s ⟦{{ user }}⟧",
+              "⟦${X}⟧ ⟦#{x}⟧ ⟦${{ secrets.X }}⟧", "⟦{% if x %}⟧yes⟦{% endif %}⟧",
+              "⟦%(name)s⟧ has ⟦%(n)d⟧", "⟦%1⟧ of ⟦%2⟧, ⟦%L1⟧", "⟦%d⟧⟦%%⟧ done", "⟦%s⟧ago",
+              "⟦100%⟧ sure, ⟦50%⟧ discount", "run ⟦`x = 1`⟧ or ⟦``y``⟧", "⟦`a`⟧ ⟦`b`⟧",
+              "⟦`x[[1]]`⟧");
+}
+
+TEST(markup)
+{
+    CHECK_ALL(
+        builtin, NULL, "Click ⟦<b>⟧here⟦</b>⟧ to log in.", "a ⟦<br/>⟧ b ⟦<br />⟧ c ⟦<hr>⟧ d",
+        "x ⟦<a href=\"a b\" target=_blank title='c'>⟧y⟦</a>⟧ z", "a ⟦<input disabled>⟧ b",
+        "a ⟦<!-- b -->⟧ c ⟦<?xml version=\"1.0\"?>⟧ d ⟦<!DOCTYPE html>⟧ e", "a ⟦<x:y-z>⟧ b",
+        "Tom ⟦&amp;⟧ Mary ⟦&#39;⟧ ⟦&#x27;⟧ ⟦&eacute;⟧t", "a ⟦<ph1>⟧ b",
+        "⟪<p>⟫Hello world⟪</p>⟫", "⟪<b>⟫⟪<i>⟫ Hello ⟪</i>⟫⟪</b>⟫", "⟦<b>⟧Hello⟦</b>⟧ world",
+        "Hello ⟦<b>⟧world⟦</b>⟧", "⟪😀⟫ ⟦<b>⟧Hello⟦</b>⟧ you", "⟦<p>⟧Hello⟦<br>⟧world⟦</p>⟧ ⟪😀⟫",
+        "⟪<br/>⟫ Hello", "⟪<br/>⟫⟪<br/>⟫", "“⟦<b>⟧Hello” she said");
+}
+
+TEST(numbers)
+{
+    CHECK_ALL(builtin, NULL, "It has ⟦283.82⟧ or ⟦1,000⟧ at ⟦10:30⟧.",
+              "⟦2024-01-31⟧ is ⟦3/4⟧ of ⟦10%⟧", "In ⟦1999⟧. Then 5 cats.",
+              "⟦30⟧km, ⟦1080⟧p, ⟦1990⟧s, COVID-⟦19⟧", "⟦-10⟧ to ⟦+25⟧ and ⟦±20⟧",
+              "⟦−10⟧ °C, ⟦25°C⟧, ⟦77°F⟧, ⟦90°⟧", "⟦$25⟧, ⟦€10⟧, ⟦10€⟧, US$⟦25⟧, ⟦-$25⟧",
+              "⟦10\u00a0%⟧ ⟦5.5‰⟧ ⟦50%%⟧",
+              "⟦1 000 000⟧ and ⟦1\u00a0000⟧ and ⟦10\u202f000,50\u00a0€⟧",
+              "⟦1'000⟧ ⟦1’000⟧ ⟦10.000,50⟧", "⟦10-20⟧ ⟦10–20⟧ ⟦10⟧ - ⟦20⟧",
+              "⟦v1.2.3⟧ of ⟦1.10⟧", "⟦192.168.0.1:8080⟧", "(⟦10⟧) [⟦10⟧] #⟦10⟧ No.⟦10⟧",
+              "He said \"⟦3.5⟧.\"", "⟦10⟧... ⟦20⟧, ⟦30⟧; ⟦40⟧: ⟦50⟧?",
+              "⟦2024-01-31T10:30:00Z⟧ ⟦2024-01-31T10:30+02:00⟧", "à ⟦12h30⟧ ou 9h",
+              "Call ⟦+33 1 23 45 67 89⟧ now", "⟦١٢٣٤⟧ و⟦٢٥٪⟧", "⟦۱۴۰۰⟧ ⟦１２３⟧ ⟦१२,३४५⟧",
+              "在⟦2024⟧年1月⟦31⟧日", "⟦24/7⟧ ⟦9/11⟧ ⟦3:16⟧", "⟦2000⟧'s", "ch. ⟦12⟧-a");
+}
+
+TEST(emoji)
+{
+    CHECK_ALL(builtin, NULL, "I love you ⟪😀⟫",
+              "I ⟦❤️⟧ you and ⟦👩‍👩‍👧‍👦⟧ too",
+              "⟪👍🏽⟫, ⟦😀😀⟧!", "from ⟦🇫🇷⟧ to ⟦🇩🇪⟧.",
+              "Press ⟦1️⃣⟧ or ⟦#️⃣⟧.",
+              "⟪🏴󠁧󠁢󠁥󠁮󠁧󠁿⟫ wins", "a ⟦☕⟧ please");
+}
+
+/* Characters above U+00FF are unknown, but not ’; what typography can replace is known. */
+TEST(unknown)
+{
+    CHECK_ALL(builtin, latin, "⟦東京⟧ is big", "I like ⟦日本⟧ and ⟦東京⟧.", "“It’s” – fine…",
+              "⟦Dvořák⟧ wrote it", "a⟦→⟧b, a ⟦→⟧ b", "⟪★⟫ Hello ⟪★★⟫", "cafe\u0301 is known",
+              "⟦x\u0323y⟧ is not", "ﬁne ｏｋ", "soft\u00adhyphen\u200b", "m² ½ are", "x⟦₂⟧",
+              "⟪😀★⟫", "⟦Ελλάδα⟧, ⟦Россия⟧!", "a\u200db c\u00a0d\u2009e", "⟦นี้⟧ and ⟦हिन्दी⟧",
+              "Straße naïve", "⟦東京⟧⟦30⟧, ⟦30⟧⟦東⟧");
+}
+
+TEST(marks)
+{
+    static const struct {
+        const char *text, *wanted;
+    } CASE[] = {
+        {"In [[Lake Constance]].", "In ⟦[[Lake Constance]]=Lake Constance⟧."},
+        {"[[a]][[ b ]]", "⟦[[a]]=a⟧⟦[[ b ]]= b ⟧"},
+        {"[[https://a.org 10]]", "⟦[[https://a.org 10]]=https://a.org 10⟧"},
+        {"[[a]", "[[a]"},
+        {"[[a[0]]]", "[[a[0]]]"},
+        {"[[[a]]]", "[⟦[[a]]=a⟧]"},
+    };
+    for (size_t i = 0; i < sizeof CASE / sizeof *CASE; i++) {
+        assert_true(spans_find(&found, builtin, CASE[i].text, strlen(CASE[i].text), NULL, NULL,
+                               &error));
+        char *got = with_marks(CASE[i].text);
+        assert_string_equal(got, CASE[i].wanted);
+        free(got);
+    }
+}
+
+TEST(expressions)
+{
+    static char *regex[] = {"\\bACME \\w+", "x*", "\\d+ km", "(?i)straße"};
+    SpanRules *rules = spanrules_open(regex, 4, NULL, &error);
+    assert_non_null(rules);
+    CHECK_ALL(rules, NULL, "An ⟦ACME Anvil⟧ and ⟦10 km⟧, ⟦5 km⟧.", "⟦Straße⟧, ⟦STRASSE⟧",
+              "a⟦xx⟧b", "See ⟦https://x.org⟧");
+    spanrules_free(rules);
+}
+
+TEST(wrong_expressions)
+{
+    static const char *const CASE[][2] = {{"(a", "mismatched paren"},
+                                          {"[a", "missing close bracket"},
+                                          {"*a", "rule syntax"},
+                                          {"a{3,1}", "max lt min"},
+                                          {"\\", "bad escape sequence"},
+                                          {"\\p{Nonsense}", "property syntax"},
+                                          {"(?<=a+)b", "look behind limit"}};
+    for (size_t i = 0; i < sizeof CASE / sizeof *CASE; i++) {
+        char *regex[] = {"fine", (char *)CASE[i][0]}, wanted[200];
+        assert_null(spanrules_open(regex, 2, NULL, &error));
+        snprintf(wanted, sizeof wanted, "`protect` cannot use the regular expression '%s': %s",
+                 CASE[i][0], CASE[i][1]);
+        assert_string_equal(error.text, wanted);
+    }
+}
+
+/* Expressions that take n² or 2ⁿ steps, or keep a step for each character, end with a sentence. */
+TEST(limits)
+{
+    static char *const CASE[] = {"(a+)+$", "(a|a)*c", "(?:a?){40}a{40}c", "(a|b)*c"};
+    size_t length = 100000;
+    char *text = malloc(length + 1);
+    memset(text, 'a', length);
+    text[length - 1] = 'b';
+    for (size_t i = 0; i < sizeof CASE / sizeof *CASE; i++) {
+        char *regex[] = {CASE[i]};
+        SpanRules *rules = spanrules_open(regex, 1, NULL, &error);
+        clock_t begin = clock();
+        assert_non_null(rules);
+        assert_false(spans_find(&found, rules, text, length, NULL, NULL, &error));
+        assert_non_null(strstr(error.text, CASE[i]));
+        assert_true(strstr(error.text, "time out") || strstr(error.text, "stack overflow"));
+        assert_int_equal(found.count, 0);
+        assert_true((double)(clock() - begin) / CLOCKS_PER_SEC < 30);
+        spanrules_free(rules);
+    }
+    free(text);
+}
+
+static void write_terms(const char *text)
+{
+    FILE *file = fopen(path, "w");
+    assert_true(file && fputs(text, file) >= 0 && !fclose(file));
+}
+
+TEST(terms)
+{
+    static const struct {
+        const char *text, *wanted;
+    } CASE[] = {
+        {"New York and New York City.", "⟦New York=Neu-York⟧ and ⟦New York City=NYC⟧."},
+        {"New Yorker, new york", "New Yorker, new york"},
+        {"(bank)", "(⟦bank=Bank⟧)"},
+        {"banks, a bank-bank", "banks, a ⟦bank=Bank⟧-⟦bank=Bank⟧"},
+        {"cafés, café", "cafés, ⟦café=Kaffee⟧"},
+        {"我在东京住", "我在⟦东京=Tokio⟧住"},
+        {"C++ and C", "⟦C++=C plus plus⟧ and C"},
+        {"https://bank.org/ is a bank", "⟦https://bank.org/⟧ is a ⟦bank=Bank⟧"},
+        {"void it", "⟦void=⟧ it"},
+        {"", ""},
+    };
+    write_terms("bank\tBank\nNew York\tNeu-York\r\nNew York "
+                "City\tNYC\tmore\n东京\tTokio\ncafé\tKaffee\n"
+                "C++\tC plus plus\nvoid\t");
+    SpanRules *rules = spanrules_open(NULL, 0, path, &error);
+    assert_non_null(rules);
+    for (size_t i = 0; i < sizeof CASE / sizeof *CASE; i++) {
+        assert_true(
+            spans_find(&found, rules, CASE[i].text, strlen(CASE[i].text), NULL, NULL, &error));
+        char *got = with_marks(CASE[i].text);
+        assert_string_equal(got, CASE[i].wanted);
+        free(got);
+    }
+    spanrules_free(rules);
+}
+
+TEST(wrong_terms)
+{
+    static const char *const CASE[][2] = {{"a\tb\nbank", ":2: "},
+                                          {"\tb\n", ":1: "},
+                                          {"a\tb\n\n", ":2: "},
+                                          {"a\tb\nb\tc\na\td\n", "'a' has two"},
+                                          {"a\t\xff\n", "UTF-8"}};
+    for (size_t i = 0; i < sizeof CASE / sizeof *CASE; i++) {
+        write_terms(CASE[i][0]);
+        assert_null(spanrules_open(NULL, 0, path, &error));
+        if (!strstr(error.text, CASE[i][1])) fail_msg("%s", error.text);
+    }
+    assert_null(spanrules_open(NULL, 0, "no-such-file", &error));
+    assert_non_null(strstr(error.text, "no-such-file"));
+}
+
+/* The time of a line of `size` bytes that repeats a text, in seconds. */
+static double seconds_for(const char *repeated, size_t size)
+{
+    size_t unit = strlen(repeated), length = size / unit * unit;
+    char *text = malloc(length);
+    for (size_t i = 0; i < length; i += unit) memcpy(text + i, repeated, unit);
+    clock_t begin = clock();
+    if (!spans_find(&found, builtin, text, length, latin, NULL, &error))
+        fail_msg("%s: %s", repeated, error.text);
+    for (int i = 0; i < found.count; i++) {
+        const Span *s = &found.span[i];
+        assert_true(s->begin < s->end && s->end <= length && (!i || s[-1].end <= s->begin));
+    }
+    free(text);
+    return (double)(clock() - begin) / CLOCKS_PER_SEC;
+}
+
+/* Sixteen times the text takes some sixteen times as long, not 256 times; no stack overflows. */
+TEST(linear)
+{
+    static const char *const CASE[] = {
+        "a",  "1",  "1.",      "1-",           "<",  "<a ",  "<a b=",   "{",
+        "{{", "[[", "`",       "``a`",         "&a", "%1",   "http://", "http://(",
+        "a.", "a@", "a@b.",    "+1 ",          "/a", "../",  "a/b.",    "😀",
+        "東", "ř",  "e\u0301", "\u0301\u0323", "“",  "<!--", "\"",      "1st"};
+    for (size_t i = 0; i < sizeof CASE / sizeof *CASE; i++) {
+        double few = seconds_for(CASE[i], 1 << 12), many = seconds_for(CASE[i], 1 << 16);
+        if (many > 64 * few + 0.1) fail_msg("%s: %.3f s, %.3f s", CASE[i], few, many);
+    }
+    assert_true(seconds_for("See https://a.org, 10:30. ", 1 << 20) < 30);
+}
+
+static void *find_often(void *text)
+{
+    Spans spans = {0};
+    for (int i = 0; i < 300; i++) {
+        bool good = spans_find(&spans, builtin, text, strlen(text), latin, NULL, NULL) &&
+                    spans.count == 6;
+        if (!good) return text;
+    }
+    spans_free(&spans);
+    return NULL;
+}
+
+TEST(threads)
+{
+    pthread_t thread[4];
+    char text[] = "Dvořák: <b>10:30</b>, https://a.org, 東";
+    for (int i = 0; i < 4; i++)
+        assert_int_equal(pthread_create(&thread[i], NULL, find_often, text), 0);
+    for (int i = 0; i < 4; i++) {
+        void *result;
+        pthread_join(thread[i], &result);
+        assert_null(result);
+    }
+}
+
+TEST_MAIN("spans", setup, teardown)
