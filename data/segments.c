@@ -59,8 +59,7 @@ typedef struct Finder {
     size_t offset;      // of the chunk in the whole text
     int boundary;       // ICU's next one in the chunk
     int last;           // end of the last sentence on this line, or -1
-    bool full;          // memory is short
-    UErrorCode status;  // of ICU
+    UErrorCode status;  // of ICU, and of memory
 } Finder;
 
 /* The character with this byte; 0 outside of begin..end-1. */
@@ -96,11 +95,11 @@ static void add(Finder *f, int begin, int end, bool kept, bool continues)
     Segments *out = f->out;
     Segment *last = out->count ? &out->segment[out->count - 1] : NULL;
     size_t from = f->offset + (size_t)begin, to = f->offset + (size_t)end;
-    if (from == to || f->full) return;
+    if (from == to) return;
     if (kept && last && last->kept) last->end = to;
     else if (out->count < INT_MAX && GROW(out->segment, out->size, (size_t)out->count + 1))
         out->segment[out->count++] = (Segment){from, to, kept, continues};
-    else f->full = true;
+    else f->status = U_MEMORY_ALLOCATION_ERROR;
 }
 
 /* The end of what the expression matches at `at`, or `at`. */
@@ -221,7 +220,7 @@ static void add_chunk(Finder *f, int length)
     for (int i = 0; i < PATTERNS; i++) uregex_setUText(tools->expression[i], text, &f->status);
     f->boundary = 0;
     bool open = false;  // nothing ends the block of code that began last
-    for (int at = 0, next; at < length && !f->full && U_SUCCESS(f->status); at = next) {
+    for (int at = 0, next; at < length && U_SUCCESS(f->status); at = next) {
         int begin = open ? at : matched(f, CODE, at, length);
         open |= begin == at && uregex_hitEnd(tools->expression[CODE], &f->status);
         next = matched(f, LINE, begin, length);
@@ -244,7 +243,7 @@ static void tools_close(struct SegmentTools *tools)
 }
 
 /* Reads those of this very language: ures_open would take that of the environment if it has none. */
-static void read_abbreviations(struct SegmentTools *tools)
+static bool read_abbreviations(struct SegmentTools *tools)
 {
     UErrorCode status = U_ZERO_ERROR;
     UResourceBundle *bundle =
@@ -262,6 +261,7 @@ static void read_abbreviations(struct SegmentTools *tools)
     }
     ures_close(list);
     ures_close(bundle);
+    return tools->abbreviation;
 }
 
 static void tools_open(Segments *out, const char *language, UErrorCode *status)
@@ -271,9 +271,13 @@ static void tools_open(Segments *out, const char *language, UErrorCode *status)
         uloc_getLanguage(language, new.language, sizeof new.language - 1, &(UErrorCode){0});
     if (out->tools && !strcmp(out->tools->language, new.language)) return;
     tools_close(out->tools);
-    if (!(out->tools = malloc(sizeof new))) return;
+    if (!read_abbreviations(&new) || !(out->tools = malloc(sizeof new))) {
+        free(new.abbreviation);
+        out->tools = NULL;
+        *status = U_MEMORY_ALLOCATION_ERROR;
+        return;
+    }
     *out->tools = new;
-    if (*new.language) read_abbreviations(out->tools);
     out->tools->sentences = ubrk_open(UBRK_SENTENCE, new.language, NULL, 0, status);
     for (int i = 0; i < PATTERNS; i++)
         out->tools->expression[i] = uregex_openC(pattern[i], 0, NULL, status);
@@ -285,17 +289,16 @@ bool segments_find(Segments *segments, const char *text, size_t length, const ch
     Finder f = {.out = segments};
     segments->count = 0;
     tools_open(segments, language, &f.status);
-    f.full = !segments->tools;
-    while (f.offset < length && !f.full && U_SUCCESS(f.status)) {
+    while (f.offset < length && U_SUCCESS(f.status)) {
         size_t chunk = length - f.offset < CHUNK ? length - f.offset : CHUNK;
         f.text = text + f.offset;
         while (f.offset + chunk < length && U8_IS_TRAIL(f.text[chunk])) chunk--;
         add_chunk(&f, (int)chunk);
         f.offset += chunk;
     }
-    if (!f.full && U_SUCCESS(f.status)) return true;
+    if (U_SUCCESS(f.status)) return true;
     segments_free(segments);
-    if (f.full || f.status == U_MEMORY_ALLOCATION_ERROR)
+    if (f.status == U_MEMORY_ALLOCATION_ERROR)
         return error_memory(error, "to find the sentences of a text");
     return error_set(error, "ICU cannot find sentences: %s", u_errorName(f.status));
 }

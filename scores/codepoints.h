@@ -18,18 +18,15 @@ typedef struct Codepoints {
  * chrF, and a few kilobytes for a sentence of the usual length. */
 enum { CODEPOINTS_LIMIT = 1 << 20 };  // bytes of UTF-8
 
-/* Decodes UTF-8. Fails, with nothing to free, if the text is not valid UTF-8 (overlong forms,
- * surrogates and numbers past U+10FFFF included) or exceeds the limit, or if memory is
- * short. */
-bool codepoints_read(Codepoints *text, const char *utf8, Error *error);
+/* Decodes UTF-8; in lower case if `lowercase`, with Unicode's full mapping. Fails, with nothing to
+ * free, if the text is not valid UTF-8 (overlong forms, surrogates and numbers past U+10FFFF
+ * included) or exceeds the limit, or if memory is short. */
+bool codepoints_read(Codepoints *text, const char *utf8, bool lowercase, Error *error);
 void codepoints_free(Codepoints *text);
 
 /* Both texts of a score, in lower case if `lowercase`. On failure there is nothing to free. */
 bool codepoints_read_pair(Codepoints pair[2], const char *hypothesis, const char *reference,
                           bool lowercase, Error *error);
-
-/* Lower case with Unicode's full mapping. Fails, changing nothing, if memory is short. */
-bool codepoints_lower(Codepoints *text, Error *error);
 
 /* An array for `length` code points, or NULL and an Error. */
 uint32_t *codepoints_reserve(int length, Error *error);

@@ -46,13 +46,13 @@ headers_of_libraries='
 cblas.h             benchmark/peak.c kernels/openblas.c
 cairo-pdf.h         plots/canvas.c
 cairo-svg.h         plots/canvas.c
-glib.h              base/columns.c scores/codepoints.c
+glib.h              base/columns.c
 jansson.h           base/json.h
 mpi.h               training/distributed.c
 pango/pangocairo.h  plots/canvas.c
 png.h               plots/png.c
 sentencepiece_*     data/tokenizer.cc data/tokenizer-learning.cc
-unicode/*.h         data/segments.c data/spans.c data/typography.c
+unicode/*.h         data/segments.c data/spans.c data/typography.c scores/codepoints.c
 zlib.h              data/text.c model/safetensors.c plots/png.c
 '
 headers_of_the_system='assert|complex|ctype|errno|fenv|float|inttypes|iso646|limits|locale|math
