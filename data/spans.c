@@ -86,11 +86,15 @@ typedef struct Term {
     char *source, *target;
 } Term;
 
+typedef struct Rule {
+    URegularExpression *regex;
+    char *source;
+} Rule;
+
 struct SpanRules {
-    URegularExpression **regex;  // [count] the built-in one, then the user's
-    char **source;               // [count] of which they are made
-    int count;
+    Rule *rule;  // [count] the built-in one, then the user's
     Term *term;  // [terms] the longest first
+    int count;
     size_t terms, size;
 };
 
@@ -110,9 +114,10 @@ static bool add_regex(SpanRules *rules, const char *source, Error *error)
 {
     UErrorCode status = U_ZERO_ERROR;
     UText *text = utext_openUTF8(NULL, source, -1, &status);
-    rules->source[rules->count] = strdup(source);
-    rules->regex[rules->count++] = uregex_openUText(text, 0, NULL, &status);
+    Rule *rule = &rules->rule[rules->count++];
+    *rule = (Rule){uregex_openUText(text, 0, NULL, &status), strdup(source)};
     utext_close(text);
+    if (!rule->source) status = U_MEMORY_ALLOCATION_ERROR;
     return U_SUCCESS(status) || regex_error(source, status, error);
 }
 
@@ -139,7 +144,7 @@ static bool read_terms(SpanRules *rules, TextReader *reader, Error *error)
         if (!term->source || !term->target)
             return error_memory(error, "for the terms of '%s'", reader->name);
     }
-    qsort(rules->term, rules->terms, sizeof *rules->term, longest_first);
+    if (rules->terms) qsort(rules->term, rules->terms, sizeof *rules->term, longest_first);
     for (size_t i = 1; i < rules->terms; i++)
         if (!longest_first(&rules->term[i - 1], &rules->term[i]))
             return error_set(error, "%s: '%s' has two translations", reader->name,
@@ -151,9 +156,7 @@ SpanRules *spanrules_open(char *const *regex, int count, const char *terms, Erro
 {
     SpanRules *rules = calloc(1, sizeof *rules);
     TextReader reader = {.descriptor = -1};
-    if (rules) rules->regex = calloc((size_t)count + 1, sizeof *rules->regex);
-    if (rules) rules->source = calloc((size_t)count + 1, sizeof *rules->source);
-    bool good = rules && rules->regex && rules->source;
+    bool good = rules && (rules->rule = calloc((size_t)count + 1, sizeof *rules->rule));
     if (!good) error_memory(error, "for spans");
     good = good && add_regex(rules, BUILTIN, error);
     for (int i = 0; good && i < count; i++) good = add_regex(rules, regex[i], error);
@@ -167,11 +170,10 @@ void spanrules_free(SpanRules *rules)
 {
     if (!rules) return;
     for (int i = 0; i < rules->count; i++)
-        uregex_close(rules->regex[i]), free(rules->source[i]);
+        uregex_close(rules->rule[i].regex), free(rules->rule[i].source);
     for (size_t i = 0; i < rules->terms; i++)
         free(rules->term[i].source), free(rules->term[i].target);
-    free(rules->regex);
-    free(rules->source);
+    free(rules->rule);
     free(rules->term);
     free(rules);
 }
@@ -217,28 +219,28 @@ static UBool in_time(const void *end, int32_t steps)
 }
 
 /* A clone is this thread's own. It has limits of steps, of time and of memory. */
-static bool find_regex(Finder *f, const SpanRules *rules, int i)
+static bool find_regex(Finder *f, const Rule *rule, bool builtin)
 {
     UErrorCode status = U_ZERO_ERROR;
-    URegularExpression *regex = uregex_clone(rules->regex[i], &status);
+    URegularExpression *regex = uregex_clone(rule->regex, &status);
     UText *text = utext_openUTF8(NULL, f->text, (int64_t)f->length, &status);
-    uregex_setTimeLimit(regex, i ? 1000 + (int32_t)(f->length / 500) : 0, &status);
+    uregex_setTimeLimit(regex, builtin ? 0 : 1000 + (int32_t)(f->length / 500), &status);
     double end_of_time = clock_seconds() + 10;
-    if (i) uregex_setMatchCallback(regex, in_time, &end_of_time, &status);
+    if (!builtin) uregex_setMatchCallback(regex, in_time, &end_of_time, &status);
     uregex_setStackLimit(regex, 1 << 23, &status);
     uregex_setUText(regex, text, &status);
     bool good = true;
     while (good && uregex_findNext(regex, &status)) {
         int64_t begin = uregex_start64(regex, 0, &status),
                 end = uregex_end64(regex, 0, &status);
-        int64_t mark = i ? -1 : uregex_start64(regex, MARK, &status);
-        bool outer = !i && (uregex_start64(regex, TAG, &status) >= 0 ||
-                            uregex_start64(regex, EMOJI, &status) >= 0);
+        int64_t mark = builtin ? uregex_start64(regex, MARK, &status) : -1;
+        bool outer = builtin && (uregex_start64(regex, TAG, &status) >= 0 ||
+                                 uregex_start64(regex, EMOJI, &status) >= 0);
         good = add(f, (Span){(size_t)begin, (size_t)end, outer, NULL},
                    mark < 0 ? NULL : f->text + mark, (size_t)(end - begin - 4));
     }
     if (status == U_REGEX_STOPPED_BY_CALLER) status = U_REGEX_TIME_OUT;
-    if (U_FAILURE(status)) good = regex_error(rules->source[i], status, f->error);
+    if (U_FAILURE(status)) good = regex_error(rule->source, status, f->error);
     uregex_close(regex);
     utext_close(text);
     return good;
@@ -294,11 +296,6 @@ static bool find_terms(Finder *f, const SpanRules *rules)
     return true;
 }
 
-static bool is_cased(UChar32 code)
-{
-    return U_GET_GC_MASK(code) & (U_GC_LC_MASK | U_GC_M_MASK | U_GC_ND_MASK);
-}
-
 /* Runs of unknown characters, with the letters beside an unknown letter: "Dvořák". */
 static bool find_unknown(Finder *f, Known *known, const void *context)
 {
@@ -313,9 +310,9 @@ static bool find_unknown(Finder *f, Known *known, const void *context)
         bool good = text_is_known(clean, strlen(clean), known, context);
         free(clean);
         if (good) continue;
-        if (is_cased(code)) {
-            while (begin > run.end && is_cased(before(f, begin))) begin = back(f, begin);
-            while (is_cased(after(f, end))) U8_FWD_1_UNSAFE(f->text, end);
+        if (in_word(code)) {
+            while (begin > run.end && in_word(before(f, begin))) begin = back(f, begin);
+            while (in_word(after(f, end))) U8_FWD_1_UNSAFE(f->text, end);
         }
         if (begin > run.end) {
             if (!add(f, run, NULL, 0)) return false;
@@ -396,8 +393,9 @@ bool spans_find(Spans *spans, const SpanRules *rules, const char *text, size_t l
     Finder f = {spans, text, length, error};
     bool good = true;
     clear(spans);
-    for (int i = is_plain(&f); good && i < rules->count; i++) good = find_regex(&f, rules, i);
-    if (!good || !find_terms(&f, rules) || !find_unknown(&f, known, context))
+    for (int i = is_plain(&f); good && i < rules->count; i++)
+        good = find_regex(&f, &rules->rule[i], !i);
+    if (!good || !find_terms(&f, rules) || (known && !find_unknown(&f, known, context)))
         return clear(spans), false;
     select_spans(spans);
     find_outer(&f);

@@ -292,6 +292,10 @@ TEST(wrong_terms)
         assert_null(spanrules_open(NULL, 0, path, &error));
         if (!strstr(error.text, CASE[i][1])) fail_msg("%s", error.text);
     }
+    write_terms("");
+    SpanRules *rules = spanrules_open(NULL, 0, path, &error);
+    assert_non_null(rules);
+    spanrules_free(rules);
     assert_null(spanrules_open(NULL, 0, "no-such-file", &error));
     assert_non_null(strstr(error.text, "no-such-file"));
 }
