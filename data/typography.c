@@ -152,16 +152,18 @@ static bool next_word(Word *word, const char *text, size_t length)
 
 LetterCase text_case(const char *text, size_t length)
 {
-    size_t upper = 0, lower = 0, words = 0, capitals = 0;
+    size_t upper = 0, lower = 0, words = 0, capitals = 0, title = 0;
     for (Word word = {0}; next_word(&word, text, length);) {
         upper += (size_t)word.upper;
         lower += (size_t)word.lower;
         if (word.joined || !(word.upper || word.lower)) continue;
         words += !u_isdigit((UChar32)word.first);
-        capitals += u_isupper((UChar32)word.first) || u_istitle((UChar32)word.first);
+        bool capital = u_isupper((UChar32)word.first) || u_istitle((UChar32)word.first);
+        capitals += capital;
+        title += capital && word.lower;
     }
     if (!lower) return upper >= 4 || (upper >= 2 && words > 1) ? CASE_UPPER : CASE_SENTENCE;
-    return capitals >= 3 && capitals == words ? CASE_TITLE : CASE_SENTENCE;
+    return title >= 3 && capitals == words ? CASE_TITLE : CASE_SENTENCE;
 }
 
 /* Writes a word in lower case, or with its first letter as it is; returns its end. */

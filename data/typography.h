@@ -27,7 +27,7 @@ typedef bool Known(const void *context, unsigned character);
 bool text_cleaned(char **out, const char *text, size_t length, Known *known,
                   const void *context, Error *error);
 
-/* Whether text_cleaned leaves only characters that are known; white space and joiners are. */
+/* Whether all characters are known; white space and joiners always are. */
 bool text_is_known(const char *text, size_t length, Known *known, const void *context);
 
 /* The bytes of the first character as people see it: a letter with its marks, an emoji with all
@@ -39,8 +39,8 @@ typedef enum { CASE_SENTENCE, CASE_UPPER, CASE_TITLE } LetterCase;
 /* The case of a sentence, from which the spans are removed.
  *
  *   CASE_UPPER   two letters or more, none of them lower case, in two words or of four letters
- *   CASE_TITLE   three words or more, and each begins with a capital: "Der Mann Kauft Ein Auto",
- *                not "Tom and Mary" or "Die Katze und der Hund", which are as usual
+ *   CASE_TITLE   each word begins with a capital, after which three or more have small letters:
+ *                "Der Mann Kauft Ein Auto", not "Die Katze und der Hund" or "Is Tom OK?"
  *
  * A sentence of names is CASE_TITLE as well ("Guten Morgen, Frau Weber"): text_lowered then
  * keeps the capitals, and if it changes nothing, the sentence is as usual. */
