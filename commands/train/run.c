@@ -415,7 +415,8 @@ bool run_hold(Run *run, Error *error)
 
 bool run_replace_text(Run *run, const char *path, char *text, Error *error)
 {
-    if (run_hold(run, error)) return file_replace_text(path, text, error);
+    if (distributed_rank() == 0 && run_hold(run, error))
+        return file_replace_text(path, text, error);
     free(text);
     return true;
 }
