@@ -1,4 +1,4 @@
-/* spans.c -- fuzzes the spans of a text: a regular expression of the user's; 0x1E; the text, of
+/* spans.c -- fuzzes the spans, typography and case of a text: a regular expression of the user's; 0x1E; the text, of
  * which characters above U+00FF are unknown. */
 #include "data/spans.h"
 #include "data/text.h"
@@ -32,6 +32,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         }
         assert(text_cleaned(&clean, text, length, latin, NULL, &error));
         assert(text_is_utf8(clean, strlen(clean), NULL));
+        LetterCase to = text_case(text, length);
+        for (int k = 0; k < 2; k++) {
+            char *cased;
+            assert(k ? text_in_case(&cased, text, length, to, &error)
+                     : text_lowered(&cased, text, length, to, true, NULL, NULL, &error));
+            assert(text_is_utf8(cased, strlen(cased), NULL));
+            free(cased);
+        }
         free(clean);
     }
     spans_free(&spans);
