@@ -1,5 +1,5 @@
-/* spans.c -- fuzzes the spans, typography and case of a text: a regular expression of the user's; 0x1E; the text, of
- * which characters above U+00FF are unknown. */
+/* spans.c -- fuzzes the spans, the typography and the case of a text: a regular expression of the
+ * user's; 0x1E; the text, of which characters above U+00FF are unknown. */
 #include "data/spans.h"
 #include "data/text.h"
 
