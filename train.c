@@ -207,6 +207,7 @@ static bool record(Run *run, const Validation *v, Error *error)
     bool best = progress_better(p, quality, (Criterion)run->settings->training.best);
     tried(VALIDATED, true, error);
     p->validated = p->update;
+    p->doubtful = v->doubtful;
     p->stale = best ? 0 : p->stale + 1;
     if (best) p->best = *quality, p->best_update = p->update;
     report_validation(run, v, best);

@@ -82,6 +82,7 @@ static bool load(Bundle *bundle, CheckpointFile *checkpoint, bool int8, bool pre
                       name, error) &&
            (!change || intervention_apply(change, model, error) ||
             error_prefix(error, "%s", name)) &&
+           textprofile_from_json(&bundle->text, checkpoint->text, name, error) &&
            ((bundle->config = strdup(checkpoint->config)) ||
             error_memory(error, "for the configuration of '%s'", name));
     checkpoint_close(checkpoint);
@@ -127,6 +128,7 @@ void bundle_free(Bundle *bundle)
 {
     transformer_free(&bundle->model);
     vocabulary_free(&bundle->vocabulary);
+    textprofile_free(&bundle->text);
     free(bundle->config);
     *bundle = (Bundle){0};
 }
@@ -134,14 +136,19 @@ void bundle_free(Bundle *bundle)
 bool bundle_save_int8(const Bundle *bundle, const char *path, Error *error)
 {
     const Vocabulary *vocabulary = &bundle->vocabulary;
+    char *text = bundle->text.known ? textprofile_to_json(&bundle->text) : NULL;
     Checkpoint checkpoint = {
         .params = &bundle->model.params,
         .weights = bundle->model.block,
         .prepared = &bundle->model.prepared,
         .config = bundle->config,
+        .text = text,
         .tokenizer = {vocabulary->model[SOURCE], vocabulary->model[TARGET]},
         .tokenizer_size = {vocabulary->size[SOURCE], vocabulary->size[TARGET]}};
-    return checkpoint_save(&checkpoint, path, error);
+    bool good = (text || !bundle->text.known || error_memory(error, "to save '%s'", path)) &&
+                checkpoint_save(&checkpoint, path, error);
+    free(text);
+    return good;
 }
 
 bool bundle_encode(const Bundle *bundle, CorpusSide side, IdLines *lines, const char *text,

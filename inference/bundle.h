@@ -2,6 +2,7 @@
  * ensemble. */
 #pragma once
 
+#include "data/textprofile.h"
 #include "data/vocabulary.h"
 #include "inference/ensemble.h"
 #include "inference/idlines.h"
@@ -11,6 +12,7 @@
 typedef struct Bundle {
     Transformer model;
     Vocabulary vocabulary;
+    TextProfile text;
     char *config;    // of the checkpoint, JSON
     int max_length;  // longest line in tokens, </s> included; the model's, or less
 } Bundle;

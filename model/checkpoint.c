@@ -112,11 +112,11 @@ static bool save(const Checkpoint *c, const SafeMetadata *metadata, int count, c
 bool checkpoint_save(const Checkpoint *c, const char *path, Error *error)
 {
     assert(c->params && c->weights && c->config && c->tokenizer[1]);
-    const SafeMetadata metadata[] = {{"format", "qkv"},
-                                     {"version", VERSION},
-                                     {"config", c->config},
-                                     {"progress", c->progress}};
-    return save(c, metadata, c->progress ? 4 : 3, path, error);
+    SafeMetadata metadata[5] = {{"format", "qkv"}, {"version", VERSION}, {"config", c->config}};
+    int count = 3;
+    if (c->progress) metadata[count++] = (SafeMetadata){"progress", c->progress};
+    if (c->text) metadata[count++] = (SafeMetadata){"text", c->text};
+    return save(c, metadata, count, path, error);
 }
 
 bool checkpoint_save_weights(const Params *params, const real *weights, const char *path,
@@ -148,6 +148,7 @@ static bool read_metadata(CheckpointFile *c, Error *error)
     const char *version = safetensors_metadata(&c->file, "version");
     c->config = safetensors_metadata(&c->file, "config");
     c->progress = safetensors_metadata(&c->file, "progress");
+    c->text = safetensors_metadata(&c->file, "text");
     if (!format || strcmp(format, "qkv") || !version || !c->config)
         return error_set(error,
                          "'%s' is a safetensors file, but no checkpoint of this program: "

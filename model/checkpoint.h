@@ -13,6 +13,7 @@
  *   metadata    "format": "qkv"     "version": "1"
  *               "config"            the configuration, JSON text (options_to_json)
  *               "progress"          the state of the training, JSON text
+ *               "text"              what the training text was like, JSON (data/textprofile.h)
  *               "crc32...."         checksums (safetensors.h)
  *
  * So translating needs only this file, and it cuts the text into subwords exactly as training
@@ -45,6 +46,7 @@ typedef struct Checkpoint {
     const Prepared *prepared;  // or NULL; its matrices, which are int8, replace their weights
     const char *config;        // JSON
     const char *progress;      // JSON, or NULL
+    const char *text;          // JSON, or NULL
     const void *tokenizer[2];  // of source and target, or NULL and one for both
     size_t tokenizer_size[2];
 } Checkpoint;
@@ -62,6 +64,7 @@ typedef struct CheckpointFile {
     SafeFile file;
     const char *config;           // JSON
     const char *progress;         // JSON, or NULL
+    const char *text;             // JSON, or NULL
     unsigned char *tokenizer[2];  // of source and target, or NULL and one for both
     size_t tokenizer_size[2];
     /* of a file of another program (checkpoint_open_weights), both malloc'ed: */

@@ -54,6 +54,7 @@ static const struct {
     {FIELD(corpus), NUMBER},
     {FIELD(kernels), NAME},
     {FIELD(valid), NUMBER},
+    {FIELD(doubtful), NUMBER},
 };
 enum { FIELD_COUNT = sizeof FIELDS / sizeof *FIELDS };
 

@@ -28,6 +28,7 @@ typedef struct Progress {
     long long tokens, updates;   // target tokens
     double corpus;               // a hash of token ids and vocabulary, 53 bits; NAN: unknown
     double valid;                // a hash of the validation text; NAN: unknown
+    double doubtful;             // of the last validation (data/textprofile.h); 0: none
     char kernels[KERNELS_NAME];  // that the last update ran with: "avx2"; "": unknown
     double seconds;              // spent in training; not in checkpoints, but in metrics.jsonl
 } Progress;

@@ -156,7 +156,10 @@ bool run_read(Run *run, Settings *settings, Error *error)
     bool first = distributed_rank() == 0;
     bool good = kind_check(error) &&
                 (!first || folder_lock(&run->folder, false, settings->run.dry_run, error)) &&
-                read_text(run, error) && (!first || make_vocabulary(run, error));
+                read_text(run, error) &&
+                (!first || (textprofile_read(&run->profile, &run->text,
+                                             settings->train.file[0].source, error) &&
+                            make_vocabulary(run, error)));
     int threads = settings->run.threads ? settings->run.threads : workers_processors();
     good = good && (run->workers = workers_start(threads, error));
     const Tokenizer *const *tokenizer = (const Tokenizer *const *)run->vocabulary.tokenizer;
@@ -166,6 +169,7 @@ bool run_read(Run *run, Settings *settings, Error *error)
     good = good &&
            corpus_encode(&run->corpus, &run->text, &run->report, tokenizer, run->workers,
                          max_length, false, error) &&
+           textprofile_count(&run->profile, &run->corpus, error) &&
            corpus_encode(&run->valid, &run->valid_text, &run->valid_report, tokenizer,
                          run->workers, max_length, true, error) &&
            corpus_overlap(&run->seen, &run->valid, &run->corpus, error);
@@ -424,20 +428,24 @@ bool run_replace_text(Run *run, const char *path, char *text, Error *error)
 bool run_save(Run *run, const char *path, bool whole, Error *error)
 {
     if (distributed_rank() > 0) return true;
+    run->profile.doubtful = run->progress.doubtful;
     char *config = options_to_json(run->settings->groups, SETTINGS_GROUPS),
-         *progress = progress_to_json(&run->progress);
-    bool good = (config && progress) || error_memory(error, "to save '%s'", path);
+         *progress = progress_to_json(&run->progress),
+         *text = textprofile_to_json(&run->profile);
+    bool good = (config && progress && text) || error_memory(error, "to save '%s'", path);
     const Vocabulary *v = &run->vocabulary;
     Checkpoint checkpoint = {.params = &run->model.params,
                              .weights = run->model.block,
                              .block = whole ? run->trainer->optimizer.block : NULL,
                              .config = config,
                              .progress = progress,
+                             .text = text,
                              .tokenizer = {v->model[SOURCE], v->model[TARGET]},
                              .tokenizer_size = {v->size[SOURCE], v->size[TARGET]}};
     good = good && run_hold(run, error) && checkpoint_save(&checkpoint, path, error);
     free(config);
     free(progress);
+    free(text);
     return good;
 }
 
@@ -448,6 +456,7 @@ void run_free(Run *run)
     workers_stop(run->workers);
     transformer_free(&run->model);
     batches_free(&run->batches);
+    textprofile_free(&run->profile);
     guide_free(&run->guide);
     free(run->supervision.soft);
     metrics_close(&run->metrics);

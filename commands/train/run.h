@@ -19,6 +19,7 @@
 #include "commands/train/settings.h"
 #include "data/batches.h"
 #include "data/corpus.h"
+#include "data/textprofile.h"
 #include "data/vocabulary.h"
 #include "training/metrics.h"
 #include "training/progress.h"
@@ -29,6 +30,7 @@ typedef struct Run {
     RunFolder folder;
     char last[PATH_MAX], best[PATH_MAX];
     CorpusText text, valid_text;  // text is freed once it is encoded
+    TextProfile profile;          // of text, on rank 0
     Corpus corpus, valid;
     CorpusReport report, valid_report;
     size_t seen;  // pairs of valid whose source sentence is also in the corpus

@@ -1,6 +1,7 @@
 /* validation.c -- loss and translations of held-out pairs; see validation.h. */
 #include "commands/train/validation.h"
 
+#include "inference/scoring.h"
 #include "scores/bleu.h"
 #include "scores/chrf.h"
 #include "training/distributed.h"
@@ -47,7 +48,6 @@ bool validation_create(Validation *v, Run *run, Error *error)
     const size_t *tokens = run->valid_report.tokens;
     v->search = search_default;
     v->search.beam = v->search.n_best = 1;
-    v->search.no_scores = true;
     // an untrained model may repeat a token without end
     v->search.max_length_ratio = 1.5 * (double)tokens[TARGET] / (double)tokens[SOURCE];
     run->valid_epochs = config->valid_epochs;
@@ -127,8 +127,40 @@ static bool translate(Validation *v, const volatile sig_atomic_t *stop, Error *e
     return score_translations(v, error);
 }
 
+static int by_number(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* v->doubtful (=) the 2 % quantile of log p / length. */
+static bool find_doubtful(Validation *v, Error *error)
+{
+    Ensemble alone = ensemble_of(&v->run->model);
+    Packed source, target;
+    size_t pairs = v->translated ? (size_t)v->translated : v->run->valid.pairs;
+    if (!batches_packed(&v->batches, &source, &target, 0, pairs, error)) return false;
+    double *each = malloc((size_t)target.rows * sizeof *each);
+    bool good = (each || error_memory(error, "to score references")) &&
+                (v->translated || scoring_run(each, NULL, &alone, &source, &target,
+                                              v->run->workers, NULL, error));
+    for (size_t s = 0; good && s < pairs; s++) {
+        double sum = 0;
+        int length = packed_length(&target, (int)s);
+        for (int t = 0; !v->translated && t < length; t++) sum += each[target.start[s] + t];
+        const Hypothesis *best =
+            v->translated ? v->ids.sentence[s].hypothesis : &(Hypothesis){0};
+        each[s] = v->translated ? best->log_probability / best->length : sum / length;
+    }
+    if (good) qsort(each, pairs, sizeof *each, by_number);
+    if (good) v->doubtful = each[pairs / 50];
+    free(each);
+    return good;
+}
+
 bool validation_run(Validation *v, const volatile sig_atomic_t *stop, Error *error)
 {
     free_results(v);
-    return find_loss(v, error) && (v->translations == 0 || translate(v, stop, error));
+    return find_loss(v, error) && (v->translations == 0 || translate(v, stop, error)) &&
+           find_doubtful(v, error);
 }

@@ -44,6 +44,7 @@ static Checkpoint all_of_it(void)
                         .block = block,
                         .config = "{\"model\":{\"d_model\":6}}",
                         .progress = "{\"update\":12}",
+                        .text = "{\"characters\":\"abc\"}",
                         .tokenizer[1] = tokenizer,
                         .tokenizer_size[1] = sizeof tokenizer};
 }
@@ -88,6 +89,7 @@ TEST(everything_comes_back)
     CheckpointFile file = opened();
     assert_string_equal(file.config, checkpoint.config);
     assert_string_equal(file.progress, checkpoint.progress);
+    assert_string_equal(file.text, checkpoint.text);
     assert_int_equal(file.tokenizer_size[1], sizeof tokenizer);
     assert_memory_equal(file.tokenizer[1], tokenizer, sizeof tokenizer);
     for (int i = 0; i < BLOCKS; i++) same_block(&file, prefixes[i], blocks[i]);
@@ -106,10 +108,11 @@ TEST(the_optional_may_be_missing)
 {
     Checkpoint checkpoint = all_of_it();
     checkpoint.block = NULL;
-    checkpoint.progress = NULL;
+    checkpoint.progress = checkpoint.text = NULL;
     save(&checkpoint);
     CheckpointFile file = opened();
     assert_null(file.progress);
+    assert_null(file.text);
     assert_false(checkpoint_has(&file, CHECKPOINT_ADAM_M));
     same_block(&file, CHECKPOINT_WEIGHTS, blocks[0]);
     assert_false(checkpoint_fits(&file, &params, CHECKPOINT_ADAM_M, false, &error));

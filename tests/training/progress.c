@@ -14,12 +14,12 @@ TEST(test_there_and_back)
     p.update = 90, p.epoch = 3, p.update_in_epoch = 7, p.validated = 80, p.stale = 2;
     p.best = (Quality){2.125, 34.0625, NAN}, p.best_update = 60;
     p.nll = 0.1, p.objective = 1.0 / 3, p.norm = 1e-9, p.tokens = 1234567890123, p.updates = 4;
-    p.corpus = p.valid = 9007199254740991;
+    p.corpus = p.valid = 9007199254740991, p.doubtful = -1.5;
     strcpy(p.kernels, "avx512-bf16");
     char *text = progress_to_json(&p);
     assert_true(progress_from_json(&back, text, "p", &error));
     assert_true(back.update == 90 && back.stale == 2 && isnan(back.best.chrf));
-    assert_true(back.corpus == p.corpus && back.valid == p.valid);
+    assert_true(back.corpus == p.corpus && back.valid == p.valid && back.doubtful == -1.5);
     assert_string_equal(back.kernels, "avx512-bf16");
     assert_true(back.best.bleu == 34.0625 && back.objective == p.objective);
     char *again = progress_to_json(&back);
@@ -38,6 +38,7 @@ TEST(test_of_an_earlier_version)
     back.corpus = 5, *back.kernels = 'x';
     assert_true(progress_from_json(&back, text, "p", &error));
     assert_true(isnan(back.corpus) && isnan(back.valid) && !*back.kernels);
+    assert_true(back.doubtful == 0);
     assert_true(isinf(back.best.loss) && isnan(back.best.bleu));  // of a new run
     free(text);
 }

@@ -1,0 +1,136 @@
+/* textprofile.c -- what a training text was like; see textprofile.h. */
+#include "data/textprofile.h"
+
+#include "base/options.h"
+#include "base/utf8.h"
+#include "data/segments.h"
+#include "data/typography.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unicode/utf8.h>
+
+enum { SAMPLE = 20000, MOST_CHARACTERS = 4000, CODES = 0x110000 };
+static const int PER_CENT[PROFILE_LENGTHS] = {50, 90, 95, 99};
+
+#define FIELD(key, type, field)                                                                \
+    {                                                                                          \
+        .name = key, .kind = type, .offset = offsetof(TextProfile, field)                      \
+    }
+static const Option fields[] = {
+    FIELD("language", OPTION_TEXT, language),    FIELD("length-50", OPTION_INT, length[0]),
+    FIELD("length-90", OPTION_INT, length[1]),   FIELD("length-95", OPTION_INT, length[2]),
+    FIELD("length-99", OPTION_INT, length[3]),   FIELD("sentences", OPTION_REAL, sentences),
+    FIELD("upper", OPTION_REAL, upper),          FIELD("title", OPTION_REAL, title),
+    FIELD("digits", OPTION_REAL, digits),        FIELD("doubtful", OPTION_REAL, doubtful),
+    FIELD("characters", OPTION_TEXT, characters)};
+
+static OptionGroup group_of(const TextProfile *profile)
+{
+    return (OptionGroup){NULL, "source", fields, sizeof fields / sizeof *fields,
+                         (void *)profile};
+}
+
+static int by_number(const void *a, const void *b)
+{
+    int x = *(const int *)a, y = *(const int *)b;
+    return (x > y) - (x < y);
+}
+
+/* *language (=) "fr" of "data/train.fr.gz", for free() */
+static bool read_language(char **language, const char *path, Error *error)
+{
+    size_t length = strlen(path);
+    if (length > 3 && !strcmp(path + length - 3, ".gz")) length -= 3;
+    const char *end = path + length - 2;
+    if (length < 4 || end[-1] != '.' || strspn(end, "abcdefghijklmnopqrstuvwxyz") < 2)
+        return true;
+    return (*language = strndup(end, 2)) || error_memory(error, "for a language");
+}
+
+static bool read_characters(TextProfile *p, const CorpusText *text, Error *error)
+{
+    int *times = calloc(CODES, sizeof *times), *sorted = malloc(CODES * sizeof *sorted);
+    int count = 0, least = 1;
+    size_t at = 0, end = text->start[SOURCE][text->pairs];
+    for (unsigned code; times && at < end; times[code] += times[code] < INT32_MAX)
+        at += (size_t)utf8_decode(text->bytes[SOURCE] + at, end - at, &code);
+    for (int c = 0; times && sorted && c < CODES; c++)
+        if (times[c]) sorted[count++] = times[c];
+    if (sorted) qsort(sorted, (size_t)count, sizeof *sorted, by_number);
+    if (count > MOST_CHARACTERS) least = sorted[count - MOST_CHARACTERS];
+    char *to = p->characters = calloc((size_t)count + 1, 4);
+    at = 0;
+    for (int c = 0; times && to && c < CODES; c++)
+        if (times[c] >= least) U8_APPEND_UNSAFE(to, at, c);
+    bool good = times && sorted && to;
+    free(times), free(sorted);
+    return good || error_memory(error, "to count characters");
+}
+
+bool textprofile_read(TextProfile *p, const CorpusText *text, const char *path, Error *error)
+{
+    *p = (TextProfile){.known = true};
+    Segments segments = {0};
+    bool good = read_language(&p->language, path, error);
+    int lines = 0;
+    for (size_t i = 0; good && i < text->pairs; i += 1 + text->pairs / SAMPLE, lines++) {
+        size_t length;
+        int sentences = 0, digits = 0;
+        const char *line = corpus_sentence(text, SOURCE, i, &length);
+        good = segments_find(&segments, line, length, p->language, error);
+        for (int s = 0; s < segments.count; s++) sentences += !segments.segment[s].kept;
+        for (size_t at = 0; at < length; at++) digits += line[at] >= '0' && line[at] <= '9';
+        LetterCase letters = text_case(line, length);
+        p->sentences += sentences > 1;
+        p->digits += digits > 0;
+        p->upper += letters == CASE_UPPER;
+        p->title += letters == CASE_TITLE;
+    }
+    segments_free(&segments);
+    p->sentences /= lines, p->upper /= lines, p->title /= lines, p->digits /= lines;
+    return good && read_characters(p, text, error);
+}
+
+void textprofile_free(TextProfile *p)
+{
+    free(p->language);
+    free(p->characters);
+    *p = (TextProfile){0};
+}
+
+bool textprofile_count(TextProfile *p, const Corpus *corpus, Error *error)
+{
+    int *length = malloc(corpus->pairs * sizeof *length);
+    if (!length) return error_memory(error, "for lengths");
+    for (size_t i = 0; i < corpus->pairs; i++)
+        length[i] = corpus_pair(corpus, i).length[SOURCE];
+    qsort(length, corpus->pairs, sizeof *length, by_number);
+    for (int q = 0; q < PROFILE_LENGTHS; q++)
+        p->length[q] = length[(corpus->pairs - 1) * (size_t)PER_CENT[q] / 100];
+    free(length);
+    return true;
+}
+
+bool textprofile_has(const void *profile, unsigned character)
+{
+    char bytes[5] = "";
+    size_t length = 0;
+    U8_APPEND_UNSAFE(bytes, length, character);
+    return character && strstr(((const TextProfile *)profile)->characters, bytes);
+}
+
+char *textprofile_to_json(const TextProfile *p)
+{
+    OptionGroup group = group_of(p);
+    return p->known ? options_to_json(&group, 1) : NULL;
+}
+
+bool textprofile_from_json(TextProfile *p, const char *text, const char *source, Error *error)
+{
+    OptionGroup group = group_of(p);
+    *p = (TextProfile){.known = text};
+    return !text || (options_from_json(&group, 1, text, source, false, error) &&
+                     (p->characters ||
+                      error_set(error, "%s: its training text has no characters", source)));
+}

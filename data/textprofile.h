@@ -1,0 +1,37 @@
+/* textprofile.h -- what the source side of a training text was like: what a model has learned to
+ * read. Checkpoints hold it as JSON (checkpoints/README.md). */
+#pragma once
+
+#include "data/corpus.h"
+
+enum { PROFILE_LENGTHS = 4 };
+
+typedef struct TextProfile {
+    bool known;                   // false: of a checkpoint that has none
+    char *language;               // "en", as the file's name says; or NULL
+    int length[PROFILE_LENGTHS];  // tokens that 50, 90, 95 and 99 % of the lines have at most
+    double sentences, upper, title, digits;  // shares of the lines: with several sentences, in
+                                             // capitals, in title case, with digits
+    double doubtful;   // 2 % of the validation's translations have a lower log p / length; 0:
+                       // unknown
+    char *characters;  // the 4,000 most frequent, and those as frequent as the last; sorted
+} TextProfile;
+
+/* Reads the source text, whose first file is `path`, before it is encoded. Shares are of at most
+ * 20,000 lines, spread evenly. Free it even if this fails. */
+bool textprofile_read(TextProfile *profile, const CorpusText *text, const char *path,
+                      Error *error);
+void textprofile_free(TextProfile *profile);  // allowed on {0}
+
+/* Sets the lengths. */
+bool textprofile_count(TextProfile *profile, const Corpus *corpus, Error *error);
+
+/* Whether the text had a character: a Known (data/typography.h), whose context is a profile. */
+bool textprofile_has(const void *profile, unsigned character);
+
+/* For free(); NULL if memory is short, or the profile is not known. */
+char *textprofile_to_json(const TextProfile *profile);
+
+/* text NULL: not known. `source` is its name in errors. */
+bool textprofile_from_json(TextProfile *profile, const char *text, const char *source,
+                           Error *error);

@@ -1,0 +1,140 @@
+/* textprofile.c -- what a text was like, and the same again from JSON. */
+#include "data/textprofile.h"
+
+#include "tests/fixtures/test.h"
+
+static Error error;
+
+/* Lines and their translation; encoded, a word is a token. */
+static void profile_of(TextProfile *profile, const char *const *line, size_t lines,
+                       const char *path)
+{
+    CorpusText text = {0};
+    for (size_t i = 0; i < lines; i++) {
+        const char *const pair[SIDES] = {line[i], "x"};
+        const size_t length[SIDES] = {strlen(line[i]), 1};
+        assert_true(corpus_add(&text, pair, length, (CorpusLine){0, 0}, &error));
+    }
+    assert_true(textprofile_read(profile, &text, path, &error));
+    corpus_text_free(&text);
+}
+
+static void again(TextProfile *back, const TextProfile *profile)
+{
+    char *json = textprofile_to_json(profile);
+    assert_true(textprofile_from_json(back, json, "test", &error));
+    char *other = textprofile_to_json(back);
+    assert_string_equal(json, other);
+    free(json), free(other);
+}
+
+TEST(what_a_text_was_like)
+{
+    static const char *const LINE[] = {
+        "The cat sleeps. The dog does not.",
+        "It is 7 o'clock.",
+        "WHERE ARE YOU GOING?",
+        "The Very Best Of Everything",
+        "É日\xf0\x9f\x98\x80",
+        "A \"quoted\" \\ word.",
+        "nothing here",
+        "Just one sentence.",
+    };
+    TextProfile profile, back;
+    profile_of(&profile, LINE, 8, "data.d/train.en.gz");
+    assert_true(profile.known);
+    assert_string_equal(profile.language, "en");
+    assert_true(profile.sentences == 0.125 && profile.upper == 0.125 && profile.title == 0.125);
+    assert_true(profile.digits == 0.125 && profile.doubtful == 0);
+    profile.doubtful = -1.25;
+    for (int q = 0; q < PROFILE_LENGTHS; q++) profile.length[q] = 3 * q;
+    again(&back, &profile);
+    assert_true(back.known && back.doubtful == -1.25 && back.sentences == 0.125);
+    assert_string_equal(back.language, "en");
+    assert_memory_equal(back.length, profile.length, sizeof back.length);
+    assert_string_equal(back.characters, profile.characters);
+    assert_memory_equal(back.characters, " \"'.7?AB", 8);
+    static const unsigned HAS[] = {'T', 0xc9, 0x65e5, 0x1f600, '"', '\\', ' ', '7'},
+                          LACKS[] = {'Z', 0xe9, 0x65e4, 0x1f601, 0, 0x10ffff};
+    for (size_t i = 0; i < 8; i++) assert_true(textprofile_has(&back, HAS[i]));
+    for (size_t i = 0; i < 6; i++) assert_false(textprofile_has(&back, LACKS[i]));
+    textprofile_free(&profile), textprofile_free(&back);
+}
+
+TEST(languages)
+{
+    static const char *const CASE[][2] = {{"a/test.fr.gz", "fr"},
+                                          {"train.de", "de"},
+                                          {"train.txt", ""},
+                                          {"train.en/text", ""},
+                                          {"/dev/fd/63", ""},
+                                          {"-", ""},
+                                          {"x.gz", ""},
+                                          {"", ""},
+                                          {"fr", ""},
+                                          {".fr", ""},
+                                          {"train.EN", ""}};
+    for (size_t i = 0; i < sizeof CASE / sizeof *CASE; i++) {
+        TextProfile profile;
+        profile_of(&profile, (const char *const[]){"a"}, 1, CASE[i][0]);
+        if (*CASE[i][1]) assert_string_equal(profile.language, CASE[i][1]);
+        else assert_null(profile.language);
+        textprofile_free(&profile);
+    }
+}
+
+/* The most frequent 4,000, in order. */
+TEST(many_characters)
+{
+    enum { ALL = 6000, MOST = 4000 };
+    static char line[6 * ALL], *at = line;
+    for (unsigned i = 0; i < ALL; i++)
+        for (unsigned times = 1 + (i >= ALL - MOST), c = 0x4e00 + i; times > 0;
+             times--, at += 3)
+            sprintf(at, "%c%c%c", 0xe0 | c >> 12, 0x80 | (c >> 6 & 63), 0x80 | (c & 63));
+    TextProfile profile, back;
+    profile_of(&profile, (const char *const[]){line}, 1, "");
+    again(&back, &profile);
+    assert_int_equal(strlen(back.characters), 3 * MOST);
+    for (int i = 0; i < MOST; i++)
+        assert_memory_equal(back.characters + 3 * i, line + 6 * i + 3 * (ALL - MOST), 3);
+    textprofile_free(&profile), textprofile_free(&back);
+}
+
+TEST(lengths)
+{
+    size_t start[101] = {0};
+    int32_t id[10000] = {0};
+    for (size_t i = 0; i < 100; i++) start[i + 1] = start[i] + 100 - i;
+    Corpus corpus = {.pairs = 100, .id = {id, id}, .start = {start, start}};
+    TextProfile profile = {0};
+    assert_true(textprofile_count(&profile, &corpus, &error));
+    static const int WANTED[] = {50, 90, 95, 99};
+    assert_memory_equal(profile.length, WANTED, sizeof WANTED);
+}
+
+TEST(json_from_elsewhere)
+{
+    TextProfile profile;
+    assert_true(textprofile_from_json(&profile, NULL, "test", &error));
+    assert_false(profile.known);
+    static const char *const WRONG[] = {"",
+                                        "[]",
+                                        "{}",
+                                        "{\"source\":{\"characters\":5}}",
+                                        "{\"source\":{\"characters\":\"a\"",
+                                        "{\"source\":{\"characters\":\"a\",\"upper\":\"b\"}}",
+                                        "{\"source\":{\"characters\":\"\xff\"}}"};
+    for (size_t i = 0; i < sizeof WRONG / sizeof *WRONG; i++) {
+        assert_false(textprofile_from_json(&profile, WRONG[i], "test", &error));
+        assert_true(error.text[0]);
+        textprofile_free(&profile);
+    }
+    assert_true(textprofile_from_json(&profile, "{\"source\":{\"characters\":\"ba\"}}", "test",
+                                      &error));
+    assert_true(profile.known && profile.length[3] == 0 && !profile.language);
+    assert_true(textprofile_has(&profile, 'a') && !textprofile_has(&profile, 'c'));
+    textprofile_free(&profile);
+}
+
+TEST_MAIN("textprofile", NULL, NULL)
