@@ -8,6 +8,7 @@
 #pragma once
 
 #include <stddef.h>
+#include <stdint.h>
 
 typedef struct Packed {
     int sentences;     // S
@@ -34,8 +35,10 @@ static inline Packed packed_slice(int *start, const Packed *all, int first, int 
 typedef struct PairIds {
     const int *id[2];  // of the source, of the target
     int length[2];
-    size_t number;  // of the pair in its corpus
+    size_t number;  // of the pair in its corpus; PAIR_CHANGED: its target is not of the corpus
 } PairIds;
+
+#define PAIR_CHANGED SIZE_MAX
 
 /* Special tokens with the same id in every vocabulary. The last id, V-1, is <pad>: the
  * decoder's first input, never an output. */

@@ -8,7 +8,14 @@
 #include <stdint.h>
 
 /* Streams of one seed with different purposes are independent. */
-typedef enum { RNG_INIT = 1, RNG_SHUFFLE, RNG_DROPOUT, RNG_SAMPLE, RNG_TEST } RngPurpose;
+typedef enum {
+    RNG_INIT = 1,
+    RNG_SHUFFLE,
+    RNG_DROPOUT,
+    RNG_SAMPLE,
+    RNG_TEST,
+    RNG_AUGMENT
+} RngPurpose;
 
 /* out = Philox4x32-10(counter, key). Inline, so that a loop over counters vectorises. */
 static inline void philox4x32(uint32_t out[4], const uint32_t counter[4], const uint32_t key[2])

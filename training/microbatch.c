@@ -144,9 +144,12 @@ void microbatch_supervise(MicroBatch *b, const Supervision *more, real guide, do
     size_t each = (size_t)more->each;
     for (int s = 0; s < b->target.sentences; s++) {
         const PairIds *pair = &b->pair[b->part->sentence[s % b->part->count]];
-        memcpy(b->soft + (size_t)b->target.start[s] * each,
-               more->soft + more->start[pair->number] * each,
-               (size_t)pair->length[1] * each * sizeof *b->soft);
+        SoftTarget *soft = b->soft + (size_t)b->target.start[s] * each;
+        size_t count = (size_t)pair->length[1] * each;
+        if (pair->number != PAIR_CHANGED)
+            memcpy(soft, more->soft + more->start[pair->number] * each, count * sizeof *soft);
+        for (size_t i = 0; pair->number == PAIR_CHANGED && i < count; i++)
+            soft[i] = (SoftTarget){pair->id[1][i / each], (real)1 / (real)each};
     }
     b->activations.soft = (SoftTargets){b->soft, more->each, teacher};
 }

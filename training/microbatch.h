@@ -74,7 +74,7 @@ bool microbatch_layout(MicroBatch *batch, const Transformer *model, const Superv
                        Error *error);
 
 /* Gives the activations the links, times `guide`, and what teachers say, with the weight
- * `teacher`. Call it after the layout. */
+ * `teacher`: of a target that is changed, the target itself. Call it after the layout. */
 void microbatch_supervise(MicroBatch *batch, const Supervision *more, real guide,
                           double teacher);
 

@@ -162,6 +162,11 @@ void report_begin(Run *run)
                 (double)params_trained(&run->model.params) / 1e6, m->encoder_layers,
                 m->decoder_layers, m->d_model, m->heads, m->ffn);
     print_fine_tuning(run);
+    if (run->augment.share > 0)
+        console_say("augmented     %g %% of the pairs of an epoch are changed%s",
+                    100 * run->augment.share,
+                    run->augment.rules ? ""
+                                       : ", without placeholders: the vocabulary has none");
     console_say("disk          %.1f MB to resume from, %.1f MB to translate with",
                 (run->trainer->optimizer.ema ? 4 : 3) * block / 1e6, block / 1e6);
     if (run->settings->training.ema > 0)

@@ -74,7 +74,8 @@ static bool make_vocabulary(Run *run, Error *error)
                                         .coverage = s->data.coverage,
                                         .normalization = s->data.normalization,
                                         .lowercase = s->data.fold_case,
-                                        .byte_fallback = s->data.byte_fallback};
+                                        .byte_fallback = s->data.byte_fallback,
+                                        .placeholders = s->training.augment > 0};
     char number[NUMBER_TEXT];
     console_stage("learning %s tokens (%s) …",
                   number_text(number, settings.vocab_size * (joint ? 1 : 2)),
@@ -94,15 +95,17 @@ static bool share_tokenizer(Run *run, CorpusSide side, Error *error)
            distributed_share(v->model[side], v->size[side], error);
 }
 
-/* Copies rank 0's tokenizers, number of accumulators and shape of the model, which may be that of
- * --init, to all ranks. */
+/* Copies rank 0's tokenizers, number of accumulators, share of changed pairs and shape of the model,
+ * which may be that of --init, to all ranks. */
 static bool share_vocabulary(Run *run, Error *error)
 {
     int *accumulators = &run->settings->training.accumulators;
+    double *augment = &run->settings->training.augment;
     ModelConfig *model = &run->settings->model;
     return distributed_share(&run->resumed, sizeof run->resumed, error) &&
            distributed_share(model, sizeof *model, error) &&
            distributed_share(accumulators, sizeof *accumulators, error) &&
+           distributed_share(augment, sizeof *augment, error) &&
            share_tokenizer(run, SOURCE, error) && share_tokenizer(run, TARGET, error) &&
            (vocabulary_load(&run->vocabulary, error) ||
             error_prefix(error, "%s",
@@ -168,7 +171,7 @@ bool run_read(Run *run, Settings *settings, Error *error)
     int max_length = settings->model.max_length - 1;  // without </s>
     good = good &&
            corpus_encode(&run->corpus, &run->text, &run->report, tokenizer, run->workers,
-                         max_length, false, error) &&
+                         max_length, settings->training.augment > 0, error) &&
            textprofile_count(&run->profile, &run->corpus, error) &&
            corpus_encode(&run->valid, &run->valid_text, &run->valid_report, tokenizer,
                          run->workers, max_length, true, error) &&
@@ -335,6 +338,18 @@ static bool ask_teachers(Run *run, Error *error)
     return distributed_agree(good, error) && distributed_share(teacher->soft, bytes, error);
 }
 
+static bool prepare_augment(Run *run, Error *error)
+{
+    const TrainingConfig *training = &run->settings->training;
+    run->augment = (Augment){.share = training->augment,
+                             .seed = training->seed,
+                             .max_length = run->model.config.max_length,
+                             .text = &run->text,
+                             .vocabulary = &run->vocabulary,
+                             .workers = run->workers};
+    return training->augment == 0 || augment_prepare(&run->augment, error);
+}
+
 bool run_prepare(Run *run, Error *error)
 {
     Settings *settings = run->settings;
@@ -351,7 +366,7 @@ bool run_prepare(Run *run, Error *error)
                                                run->workers, error)) &&
                 batches_init(&run->batches, &run->corpus, training->seed,
                              training->batch_tokens, error) &&
-                estimate_links(run, error);
+                estimate_links(run, error) && prepare_augment(run, error);
     if (good) params_freeze(&run->model.params, settings->frozen);
     return distributed_agree(good, error) && ask_teachers(run, error) &&
            start_or_go_on(run, error);
@@ -360,8 +375,11 @@ bool run_prepare(Run *run, Error *error)
 bool run_update(Run *run, UpdateStats *stats, long long number, size_t u, Error *error)
 {
     int pairs;
+    uint64_t epoch = (uint64_t)run->progress.epoch;
     *stats = (UpdateStats){0};
-    return batches_update(&run->batches, &pairs, (uint64_t)run->progress.epoch, u, error) &&
+    return batches_update(&run->batches, &pairs, epoch, u, error) &&
+           (run->augment.share == 0 ||
+            augment_update(&run->augment, run->batches.pair, &pairs, epoch, error)) &&
            trainer_update(run->trainer, number, run->batches.pair, pairs, stats, error);
 }
 
@@ -456,6 +474,7 @@ void run_free(Run *run)
     workers_stop(run->workers);
     transformer_free(&run->model);
     batches_free(&run->batches);
+    augment_free(&run->augment);
     textprofile_free(&run->profile);
     guide_free(&run->guide);
     free(run->supervision.soft);

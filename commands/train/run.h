@@ -17,6 +17,7 @@
 
 #include "commands/train/folder.h"
 #include "commands/train/settings.h"
+#include "data/augment.h"
 #include "data/batches.h"
 #include "data/corpus.h"
 #include "data/textprofile.h"
@@ -29,7 +30,7 @@ typedef struct Run {
     Settings *settings;
     RunFolder folder;
     char last[PATH_MAX], best[PATH_MAX];
-    CorpusText text, valid_text;  // text is freed once it is encoded
+    CorpusText text, valid_text;  // text is freed once it is encoded, unless it is augmented
     TextProfile profile;          // of text, on rank 0
     Corpus corpus, valid;
     CorpusReport report, valid_report;
@@ -39,6 +40,7 @@ typedef struct Run {
     Workers *workers;
     Trainer *trainer;
     Batches batches;
+    Augment augment;
     Guide guide;              // the links, if supervision has them
     Supervision supervision;  // of the trainer
     Progress progress;

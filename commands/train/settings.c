@@ -271,6 +271,7 @@ static bool apply(Settings *s, int preset, bool toy, const Given *given, Error *
                      error))
         return false;
     return (preset < 0 || preset_apply(s->groups, SETTINGS_GROUPS, preset, error)) &&
+           (!toy || options_set(s->groups, SETTINGS_GROUPS, "augment", "0", error)) &&
            apply_given(s, given, error);
 }
 
@@ -408,7 +409,9 @@ bool settings_agree(Settings *s, const char *config, const char *path, Error *er
 {
     Settings was;
     settings_defaults(&was);
+    was.training.augment = -1;
     bool good = options_from_json(was.groups, SETTINGS_GROUPS, config, path, false, error);
+    if (was.training.augment < 0) was.training.augment = s->training.augment = 0;
     const char *began = was.fine_tuning.init, *init = s->fine_tuning.init;
     const StringList *tokenizers = &s->data.tokenizer_model;
     const Option *o = good ? difference(&was, s, 0) : NULL;

@@ -81,5 +81,6 @@ void settings_changed(char text[CHANGED_TEXT], const Settings *settings);
 /* Whether a run with this configuration can be resumed with these settings: model, tokenizer and
  * teachers must be equal. If not, the error names the option that differs. If the number of
  * accumulators is 0, sets it to that of the run, or to trainer_first_accumulators if the run
- * has fewer than two: until version 1.0 threads could share one. settings->before (=) the options of its training. */
+ * has fewer than two: until version 1.0 threads could share one. A run without `augment`, of an
+ * earlier version, goes on with 0. settings->before (=) the options of its training. */
 bool settings_agree(Settings *settings, const char *config, const char *path, Error *error);

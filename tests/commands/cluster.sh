@@ -16,7 +16,7 @@ options="--tokenizer word --normalization identity --vocab-size 60 --d-model 64 
     --encoder-layers 1 --decoder-layers 1 --max-length 20 --batch-tokens 200 --micro-tokens 30
     --accumulators 5 --valid-every 10 --warmup 5 --learning-rate 0.003
     --schedule inverse-sqrt --dropout 0.2 --attention-dropout 0.1 --activation-dropout 0.1
-    --clip-norm 0.5 --ema 0.9 --train-source train.s --train-target train.t --valid-source valid.s
+    --clip-norm 0.5 --ema 0.9 --augment 0.5 --train-source train.s --train-target train.t --valid-source valid.s
     --valid-target valid.t"
 one() { "$BIN/train" $options --quiet "$@"; }
 ranks() {

@@ -5,7 +5,7 @@ cd "$(dirname "$0")/../.." || exit 1
 . tests/fixtures/checks.sh
 
 language 400 60
-tiny="$tiny --micro-tokens 60 --valid-every 10"
+tiny="$tiny --micro-tokens 60 --valid-every 10 --augment 0.5"
 train() { "$BIN/train" $corpus $tiny "$@"; }
 
 # ---- the same bits ----
@@ -54,6 +54,21 @@ LC_ALL=C sed -i 's/\(accumulators\\": *\)[0-9]/\11/; s/crc32[.]header/crc32.abse
 check "a run with one accumulator goes on with several" train $drop --max-updates 30 --threads 2 --output shared
 check "it remembers them" sh -c 'grep -q "accumulators.: *[2-9]" shared/config.json'
 wrong "no new run has one" 2 "accumulators takes 0, or a number from 2 on" train --accumulators 1 --output one
+
+# ---- changed pairs ----
+train $drop --augment 0 --output plain 2>err
+check "changed pairs make another model" sh -c '! cmp -s t1/last.safetensors plain/last.safetensors'
+train $drop --augment 0 --max-updates 13 --output begins 2>err
+train $drop --no-quiet --output begins 2>said
+check "a run can begin to change pairs" sh -c '! cmp -s begins/last.safetensors plain/last.safetensors'
+check "it is said that there are no placeholders" grep -q "^augmented .*50 %.*without placeholders" said
+train $drop --augment 0 --max-updates 13 --output older 2>err
+LC_ALL=C sed -i 's/\\"augment\\": 0,/               /; s/crc32[.]header/crc32.absent/' older/last.safetensors
+check "a run of an earlier version goes on" train $drop --output older
+check "and changes no pairs" sh -c '
+    cmp plain/last.safetensors older/last.safetensors && grep -q "augment.: 0," older/config.json'
+check "the vocabulary has placeholders" grep -aq "<ph8>" t1/last.safetensors
+check "or none" sh -c '! grep -aq "<ph8>" plain/last.safetensors'
 
 # ---- another text, another order ----
 base="$drop --valid-every 500 --max-updates 40"
