@@ -1,0 +1,66 @@
+#!/bin/sh
+# robustness.sh -- scripts/robustness: with the toy model; with a translator that copies its input, for which
+# nothing is lost; and with such ones that lose one thing each, which only its row may show.
+cd "$(dirname "$0")/../.." || exit 1
+. tests/fixtures/checks.sh
+toy=$here/data/toy
+rows='clean|paragraphs|capitals|title case|no final stop|curly quotes|soft hyphens|emoji|URL|placeholder|tag pair|other number|bullets|wrapped lines|layout|no letters|.srt'
+robustness() { "$here/scripts/robustness" "$@"; }
+
+head -n 7 "$toy/test.en" >s
+head -n 7 "$toy/test.fr" >t
+BIN=$BIN robustness --model "$toy/model.safetensors" --source s --reference t >table 2>err
+check "a row for each way" test "$(sed 1d table | cut -c 1-16 | sed 's/ *$//' | paste -sd '|')" = "$rows"
+check "nothing else is said" test ! -s err
+check "the columns" awk 'NR > 1 && (length($0) != 52 || substr($0, 25, 1) != " ") { exit 1 }' table
+check "the clean test set keeps all" grep -q '^clean .* 100.0 %  *-$' table
+check "the toy model loses capitals" awk '/^capitals/ { low = $(NF - 2) < 50 } END { exit !low }' table
+
+# copy PROGRAM: a translator that writes what the program makes of the input, but scores as ./translate does.
+copy() {
+    mkdir -p fake
+    printf '#!/bin/sh\ncase " $* " in *" --hypothesis "* | *" --help "*) exec "%s/translate" "$@" ;; esac\n%s\n' \
+        "$BIN" "$1" >fake/translate
+    chmod +x fake/translate
+    BIN=fake robustness --model none --source own --reference own >table 2>err
+}
+cat >own <<'END'
+The café of Émile opens at 9, and 250 people wait.
+"Don't worry," said the man with the umbrella.
+Il n'y a que l'école, n'est-ce pas ?
+The numbers 17 and 17 are the same, but 4096 is another one.
+Nobody knows where the small children went yesterday evening
+They have been working for many years on a very long sentence that does not fit into a line.
+END
+# spans NAME: the share of spans of a row.
+spans() { sed -n "s/^$1  *//p" table | sed 's/ %//g' | awk '{ print $NF }'; }
+# full: the rows that lost nothing.
+full() {
+    sed 1d table | awk '{ rest = $0; lost = 0
+        while (match(rest, /[0-9.]+ %/)) {
+            lost += substr(rest, RSTART, RLENGTH) != "100.0 %"
+            rest = substr(rest, RSTART + RLENGTH)
+        }
+        if (!lost) print substr($0, 1, 16) }' | sed 's/ *$//' | paste -sd '|'
+}
+
+copy "sed 's/\\xc2\\xad//g'"
+check "nothing is lost by a copy" test "$(full)" = "$rows"
+check "of numbers, too" test "$(spans 'other number')" = 100.0
+# loses ROW PROGRAM SHARE: only this row shows what the program does, with this share of spans.
+loses() {
+    copy "sed 's/\xc2\xad//g' | $2"
+    check "it shows a lost $1" test "$(full)" = "$(echo "$rows" | sed "s/\(^\||\)$1|/\1/; s/|$1\$//")"
+    check "$3 % of $1 are there" test "$(spans "$1")" = "$3"
+}
+loses placeholder "sed 's/{name}/{ name }/'" 0.0
+loses URL "sed '3s,/list?,/lists?,'" 83.3
+loses "tag pair" "sed '1,2s,</b>,,'" 83.3
+loses "other number" "sed 's/838/1/'" 50.0
+loses bullets "sed '1,3s/^- /-/'" 50.0
+loses layout "sed 's/^\t\\* /* /'" 87.5
+loses "no letters" "sed 's/^10:30\$/10.30/'" 93.3
+loses .srt "sed '2s/,830 --/,831 --/'" 94.4
+loses capitals "awk '/^[^a-z]*[A-Z][^a-z]*\$/ { print tolower(\$0); next } { print }'" -
+wrong "no model" 2 "^robustness: give --model M" robustness --source s --reference t
+wrong "no such file" 1 "No such file" robustness --model none --source nowhere --reference t
