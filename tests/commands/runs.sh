@@ -39,6 +39,15 @@ train --bleu-tokenize char --valid-every 60 --max-updates 60 --output by-char 2>
 "$BIN/translate" --model by-char --beam 1 --bleu-tokenize char --reference valid.t <valid.s >out 2>err
 score=$(sed -n 's/^BLEU[^=]* = \([0-9.]*\) .*/\1/p' err)
 check "so it is with another --bleu-tokenize" test "$score" = "$(printf %.2f "$(valid by-char bleu)")" -a "$score" != 0.00
+# doubtful RUN: what its model says of the text; of 60 numbers the second is 2 %.
+doubtful() { head -c 20000 "$1/best.safetensors" | grep -a -o 'doubtful[\\": ]*[-0-9.e]*' | sed -n '$s/.*[ "]//p' | xargs printf %.5f; }
+second() { sort -g | sed -n 2p | xargs printf %.5f; }
+wanted=$("$BIN/translate" --model a1 --beam 1 --json <valid.s 2>err | sed 's/.*"score":\([^,]*\),.*/\1/' | second)
+check "2 % of the translations are doubtful" test "$(doubtful a1)" = "$wanted" -a "$wanted" != 0.00000
+train --valid-translations 0 --max-updates 20 --output references 2>err
+wanted=$(paste valid.s valid.t | "$BIN/translate" --model references --score --json 2>err |
+    awk -F '"log_probability":|,"tokens":\\[|\\],' '/"line"/ { print $(NF - 2) / gsub(/"[^"]*"/, "", $(NF - 1)) }' | second)
+check "or 2 % of the references" test "$(doubtful references)" = "$wanted" -a "$wanted" != 0.00000
 train --valid-every 10 --max-updates 60 --output plain 2>err
 numbers plain/best.safetensors >plain.numbers
 check "the average is another model" sh -c '! cmp -s best.numbers plain.numbers'

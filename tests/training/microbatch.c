@@ -46,6 +46,28 @@ static void check(const MicroBatchPlan *plan, int pairs)
     assert_int_equal(sentences, pairs);
 }
 
+/* A teacher has no say in a target that is changed, which is then the distribution itself. */
+TEST(test_teachers_of_changed_pairs)
+{
+    enum { EACH = 2 };
+    static const int id[] = {5, 7, 0};
+    static const size_t start[] = {0, 0, 0, 1};  // pair 3 begins at target token 1
+    SoftTarget said[4 * EACH], soft[6 * EACH];
+    for (int i = 0; i < 4 * EACH; i++) said[i] = (SoftTarget){10 + i, (real)0.25};
+    const PairIds two[] = {{{id, id}, {3, 3}, PAIR_CHANGED}, {{id, id}, {3, 3}, 3}};
+    int sentence[] = {0, 1}, starts[] = {0, 3, 6};
+    const MicroBatchPart part = {sentence, 2, 12};
+    MicroBatch batch = {.pair = two, .part = &part, .soft = soft};
+    batch.target = (Packed){2, 6, id, starts};
+    microbatch_supervise(&batch, &(Supervision){.soft = said, .each = EACH, .start = start}, 0,
+                         0.5);
+    for (int i = 0; i < 6 * EACH; i++) {
+        bool changed = i < 3 * EACH;
+        assert_int_equal(soft[i].id, changed ? id[i / EACH] : 10 + EACH + i - 3 * EACH);
+        assert_true(soft[i].probability == (changed ? (real)0.5 : (real)0.25));
+    }
+}
+
 /* One plan for texts of all sizes: what it held before does not matter. */
 TEST(test_even)
 {
