@@ -11,6 +11,7 @@ extern "C" {
 }
 #include "data/tokenizer-library.hh"
 
+#include <algorithm>
 #include <cassert>
 #include <cmath>
 #include <cstdlib>
@@ -208,6 +209,12 @@ static int32_t token_of(const Tokenizer *tokenizer, int32_t id, const std::strin
     return tokenizer->processor.IsUnused(other) ? other : id;
 }
 
+static bool is_placeholder(const Tokenizer *tokenizer, int32_t id)
+{
+    return tokenizer->placeholder && id >= tokenizer->placeholder &&
+           id < tokenizer->placeholder + PLACEHOLDERS;
+}
+
 static void push(Ids *ids, int32_t id)
 {
     if (!GROW(ids->id, ids->size, ids->count + 1)) throw std::bad_alloc();
@@ -236,7 +243,14 @@ bool tokenizer_encode_begins(const Tokenizer *tokenizer, Ids *ids, Ids *begin, c
                 return false;
             for (const auto &piece : split.pieces()) {
                 const bool joined = piece.id() == ID_UNKNOWN && last == ID_UNKNOWN;
-                const size_t place = from + piece.begin() - space;
+                size_t place = from + piece.begin() - space;
+                /* The type word's space after a placeholder begins where that begins. */
+                if (begin && tokenizer->type == TOKENIZER_WORD &&
+                    is_placeholder(tokenizer, last)) {
+                    const size_t mark =
+                        std::string_view(text, length).find("<ph", begin->id[begin->count - 1]);
+                    if (mark < length) place = std::max(place, mark + strlen("<ph1>"));
+                }
                 last = (int32_t)piece.id(), space = 0;
                 if (joined) continue;
                 push(ids, token_of(tokenizer, last, piece.piece()));

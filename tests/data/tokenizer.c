@@ -282,6 +282,32 @@ TEST(placeholders)
     }
 }
 
+/* Each token begins where it is, or at the space before it. */
+TEST(begins_of_placeholders)
+{
+    static const char text[] = "jane <ph3> paul <ph4><ph4>jane<ph3>";
+    static const int AT[] = {0,  5,  11, 16,
+                             21, 26, 30};  // jane <ph3> paul <ph4> <ph4> jane <ph3>
+    TokenizerSettings settings;
+    for (int i = 0; i < TOKENIZER_TYPES && placeholder_settings(&settings, i); i++) {
+        Tokenizer *tokenizer = learn(MANY, settings);
+        Ids ids = {0}, begin = {0};
+        int next = 0;
+        assert_true(
+            tokenizer_encode_begins(tokenizer, &ids, &begin, text, strlen(text), &error));
+        for (size_t k = 0; k < ids.count; k++) {
+            int at = begin.id[k] + (text[begin.id[k]] == ' ');
+            if (next < 7 && at == AT[next]) next++;
+            bool here = !strncmp(text + at, "<ph", 3);
+            bool is = !strncmp(tokenizer_label(tokenizer, ids.id[k]), "<ph", 3);
+            if (strcmp(tokenizer_label(tokenizer, ids.id[k]), "▁")) assert_int_equal(here, is);
+        }
+        assert_int_equal(next, 7);
+        free(ids.id), free(begin.id);
+        tokenizer_free(tokenizer);
+    }
+}
+
 /* Also where the parts of a long text meet. */
 TEST(placeholders_in_long_texts)
 {

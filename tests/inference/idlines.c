@@ -40,6 +40,11 @@ TEST(the_token_as_typed)
     assert_typed(tokenizer, "  >Zoë, jane", " >Zoë|");
     assert_typed(tokenizer, "jane l'école.", "");
     tokenizer_free(tokenizer);
+    settings.placeholders = true;
+    tokenizer = learn(sentences_of(TEXT, TEXTS), settings);
+    assert_typed(tokenizer, "Zoë <ph3> 7 8<ph1>9", " Zoë| 7 8| 9|");
+    assert_typed(tokenizer, "<ph3><ph3>Zoë<ph3>", " Zoë|");
+    tokenizer_free(tokenizer);
 }
 
 TEST_MAIN("idlines", NULL, NULL)
