@@ -21,8 +21,7 @@ static const int weights[AUGMENT_KINDS] = {
 static const double SURE = 0.5;  // dice of words that translate each other
 enum {
     MOST_JOINED = 3,
-    MOST_WORDS = 64,  // of a line, that placeholders can take the place of
-    ROOM = 64,        // bytes that a change in place may add
+    ROOM = 64,  // bytes that a change in place may add
 };
 
 /* Replaces `count` bytes. */
@@ -97,21 +96,22 @@ static bool noise(char *line, Rng *rng)
 }
 
 /* list [MOST_WORDS] (=) the protected spans of a line, then its other words. */
-static bool find_words(Word *list, int *count, const char *line, const SpanRules *rules,
-                       Error *error)
+static bool find_words(Word *list, int *count, const char *line, const Augment *a, Error *error)
 {
+    Word word[MOST_WORDS];
     Spans spans = {0};
-    size_t length = strlen(line);
-    if (!spans_find(&spans, rules, line, length, NULL, NULL, error)) return false;
-    int n = 0, names = at_most(spans.count, MOST_WORDS);
+    int words, n = 0;
+    if (!dictionary_words(&a->dictionary, word, &words, line, strlen(line), error) ||
+        !spans_find(&spans, a->rules, line, strlen(line), NULL, NULL, error))
+        return false;
+    int names = at_most(spans.count, MOST_WORDS);
     for (; n < names; n++)
         list[n] = (Word){.begin = spans.span[n].begin, .end = spans.span[n].end, .name = true};
-    for (Word word = {0}; n < MOST_WORDS && word_next(&word, line, length);) {
-        list[n] = word;
+    for (int k = 0; k < words && n < MOST_WORDS; k++) {
         bool apart = true;
         for (int i = 0; i < names; i++)
-            apart &= word.end <= list[i].begin || word.begin >= list[i].end;
-        n += apart;
+            apart &= word[k].end <= list[i].begin || word[k].begin >= list[i].end;
+        if (apart) list[n++] = word[k];
     }
     spans_free(&spans);
     *count = n;
@@ -178,7 +178,7 @@ static bool placeholders(const Augment *a, char *line[SIDES], bool *changed, Rng
     bool names = false;
     unsigned used = 0;
     for (int side = 0; side < SIDES; side++)
-        if (!find_words(word[side], &count[side], line[side], a->rules, error)) return false;
+        if (!find_words(word[side], &count[side], line[side], a, error)) return false;
     for (int i = 0; i < count[SOURCE]; i++)
         for (int j = 0; j < count[TARGET]; j++)
             x[i][j] = likeness(a, line, &word[SOURCE][i], &word[TARGET][j]);

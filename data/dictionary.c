@@ -5,32 +5,49 @@
 #include "base/utf8.h"
 
 #include <stdlib.h>
+#include <unicode/ubrk.h>
 #include <unicode/uchar.h>
 
-enum { COUNTERS = 1 << 22, LETTERS = 3, MOST_WORDS = 64 };  // of a word, of a sentence
+enum { COUNTERS = 1 << 22, LETTERS = 3 };
 
-bool word_next(Word *word, const char *text, size_t length)
+/* The word text[begin..end), of one of ICU's types. */
+static Word word_at(const char *text, size_t begin, size_t end, bool first, int type)
 {
+    Word word = {.begin = begin, .end = end, .first = first, .hash = HASH_START};
     int letters = 0;
     bool other = false;
     unsigned code;
-    *word = (Word){.begin = length, .end = word->end, .first = word->end == 0};
-    uint64_t hash = HASH_START;
-    for (size_t at = word->end, bytes; at < length; at += bytes) {
-        bytes = (size_t)utf8_decode(text + at, length - at, &code);
+    for (size_t at = begin; at < end;) {
+        at += (size_t)utf8_decode(text + at, end - at, &code);
         UChar32 c = (UChar32)code;
-        bool letter = u_hasBinaryProperty(c, UCHAR_ALPHABETIC), begun = word->begin < length;
-        if (begun && u_isUWhiteSpace(c)) break;
-        if (!begun && !letter && !u_isdigit(c)) continue;
-        if (!begun) word->begin = at, word->name = !word->first && u_isUUppercase(c);
-        letters += letter, other |= !letter;
-        hash = hash_word(hash, (uint64_t)u_tolower(c));
-        if (!letter && !u_isdigit(c)) continue;  // punctuation, perhaps after the word
-        word->end = at + bytes;
-        word->name |= !letter;
-        word->hash = other || letters < LETTERS ? 0 : hash;
+        word.name |= u_isdigit(c) || (!letters && !first && u_isUUppercase(c));
+        other |= !u_hasBinaryProperty(c, UCHAR_ALPHABETIC);
+        letters++;
+        word.hash = hash_word(word.hash, (uint64_t)u_tolower(c));
     }
-    return word->begin < length;
+    if (other || (letters < LETTERS && type < UBRK_WORD_KANA)) word.hash = 0;
+    return word;
+}
+
+bool dictionary_words(const Dictionary *d, Word *word, int *count, const char *text,
+                      size_t length, Error *error)
+{
+    UErrorCode status = U_ZERO_ERROR;
+    UText from = UTEXT_INITIALIZER;
+    UBreakIterator *words = ubrk_clone(d->words, &status);
+    utext_openUTF8(&from, text, (int64_t)length, &status);
+    ubrk_setUText(words, &from, &status);
+    int n = 0;
+    for (int begin = 0, end; U_SUCCESS(status) && n < MOST_WORDS; begin = end) {
+        if ((end = ubrk_next(words)) == UBRK_DONE) break;
+        int type = ubrk_getRuleStatus(words);
+        if (type >= UBRK_WORD_NUMBER)
+            word[n] = word_at(text, (size_t)begin, (size_t)end, n == 0, type), n++;
+    }
+    ubrk_close(words);
+    utext_close(&from);
+    *count = n;
+    return U_SUCCESS(status) || error_set(error, "cannot find words: %s", u_errorName(status));
 }
 
 /* Of a word if the other is 0, and of the pairs of sentences if both are. */
@@ -41,23 +58,26 @@ static uint16_t *counter(const Dictionary *d, uint64_t source, uint64_t target)
 
 bool dictionary_count(Dictionary *d, const CorpusText *text, Error *error)
 {
-    uint64_t hash[SIDES][MOST_WORDS + 1];
+    Word word[SIDES][MOST_WORDS + 1];
     int count[SIDES];
+    UErrorCode status = U_ZERO_ERROR;
     d->count = calloc(COUNTERS, sizeof *d->count);
-    if (!d->count) return error_memory(error, "for pairs of words");
+    d->words = ubrk_open(UBRK_WORD, "en", NULL, 0, &status);  // the same in each language
+    if (!d->count || U_FAILURE(status)) return error_memory(error, "for pairs of words");
     for (size_t pair = 0; pair < text->pairs; pair += 1 + text->pairs / DICTIONARY_PAIRS) {
         for (int side = 0; side < SIDES; side++) {
             size_t length;
             const char *line = corpus_sentence(text, (CorpusSide)side, pair, &length);
-            count[side] = 0;
-            for (Word word = {0}; count[side] < MOST_WORDS && word_next(&word, line, length);)
-                if (word.hash) hash[side][count[side]++] = word.hash;
-            hash[side][count[side]++] = 0;
+            if (!dictionary_words(d, word[side], &count[side], line, length, error))
+                return false;
+            word[side][count[side]].hash = 0;  // with this one, words are counted alone
         }
-        for (int i = 0; i < count[SOURCE]; i++)
-            for (int j = 0; j < count[TARGET]; j++) {
-                uint16_t *c = counter(d, hash[SOURCE][i], hash[TARGET][j]);
-                *c = (uint16_t)(*c + (*c < UINT16_MAX));
+        for (int i = 0; i <= count[SOURCE]; i++)
+            for (int j = 0; j <= count[TARGET]; j++) {
+                uint64_t s = word[SOURCE][i].hash, t = word[TARGET][j].hash;
+                uint16_t *c = counter(d, s, t);
+                if ((s || i == count[SOURCE]) && (t || j == count[TARGET]))
+                    *c = (uint16_t)(*c + (*c < UINT16_MAX));
             }
     }
     return true;
@@ -66,6 +86,7 @@ bool dictionary_count(Dictionary *d, const CorpusText *text, Error *error)
 void dictionary_free(Dictionary *d)
 {
     free(d->count);
+    ubrk_close(d->words);
     *d = (Dictionary){0};
 }
 

@@ -2,19 +2,20 @@
  *
  *   dice(s,t) = 2 c(s,t) / (c(s) + c(t))     Dice 1945
  *
- * Counts words of letters alone, three or more, in up to DICTIONARY_PAIRS pairs of sentences, spread
- * evenly over the corpus. A hash finds a counter, which others may share: 8.4 MB for any corpus. */
+ * Counts words of letters alone, three or more, or of Chinese or Japanese, in up to
+ * DICTIONARY_PAIRS pairs of sentences, spread evenly over the corpus. A hash finds a counter, which
+ * others may share: 8.4 MB for any corpus. */
 #pragma once
 
 #include "data/corpus.h"
 
-enum { DICTIONARY_PAIRS = 100000 };
+enum { DICTIONARY_PAIRS = 100000, MOST_WORDS = 64 };  // of a sentence that are looked at
 
 typedef struct Dictionary {
-    uint16_t *count;  // of each word, and of each pair of words
+    uint16_t *count;               // of each word, and of each pair of words
+    struct UBreakIterator *words;  // ICU's, which each call clones
 } Dictionary;
 
-/* A word of a text: from the first letter or digit between white space to the last. */
 typedef struct Word {
     size_t begin, end;  // bytes of the text
     bool first;         // in the text
@@ -22,9 +23,11 @@ typedef struct Word {
     uint64_t hash;      // of its letters in lower case; 0: it is not counted
 } Word;
 
-/* The next word of valid UTF-8: start with {0}. False: there is none. */
-bool word_next(Word *word, const char *text, size_t length);
+/* word [MOST_WORDS] (=) the words of valid UTF-8, also of languages without spaces. */
+bool dictionary_words(const Dictionary *dictionary, Word *word, int *count, const char *text,
+                      size_t length, Error *error);
 
+/* Free the dictionary even if this fails. */
 bool dictionary_count(Dictionary *dictionary, const CorpusText *text, Error *error);
 void dictionary_free(Dictionary *dictionary);  // allowed on {0}
 

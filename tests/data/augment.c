@@ -353,6 +353,14 @@ TEST(without_spaces)
     clear();
 }
 
+static int words_of(Word *word, const char *line)
+{
+    int words;
+    assert_true(
+        dictionary_words(&augment.dictionary, word, &words, line, strlen(line), &error));
+    return words;
+}
+
 TEST(the_dictionary)
 {
     int wrong = 0;
@@ -360,10 +368,10 @@ TEST(the_dictionary)
     make(true);
     for (int i = 0; i < NOUNS; i++)
         for (int j = 0; j < NOUNS; j++) {
-            Word source = {0}, target = {0};
-            word_next(&source, noun[i][SOURCE], strlen(noun[i][SOURCE]));
-            word_next(&target, noun[j][TARGET], strlen(noun[j][TARGET]));
-            double dice = dictionary_dice(&augment.dictionary, &source, &target);
+            Word source[MOST_WORDS], target[MOST_WORDS];
+            assert_int_equal(words_of(source, noun[i][SOURCE]), 1);
+            assert_int_equal(words_of(target, noun[j][TARGET]), 1);
+            double dice = dictionary_dice(&augment.dictionary, source, target);
             if (i == j) assert_true(dice > 0.95);
             else wrong += dice >= 0.5;
         }
@@ -373,24 +381,27 @@ TEST(the_dictionary)
 
 TEST(words)
 {
-    static const char LINE[] = " \"Well, x86_64 -- Émile's (end).\" ";
+    static const char LINE[] = " \"Well, x86_64 -- Émile's (end).\" 私は猫が好き 4";
     static const struct {
         const char *word;
         bool name, counted;
-    } WANTED[] = {{"Well", false, true},
-                  {"x86_64", true, false},
-                  {"Émile's", true, false},
-                  {"end", false, true}};
-    Word word = {0};
-    for (size_t i = 0; i < 4; i++) {
-        assert_true(word_next(&word, LINE, strlen(LINE)));
-        assert_int_equal(word.end - word.begin, strlen(WANTED[i].word));
-        assert_memory_equal(LINE + word.begin, WANTED[i].word, word.end - word.begin);
-        assert_int_equal(word.name, WANTED[i].name);
-        assert_int_equal(word.first, i == 0);
-        assert_int_equal(word.hash != 0, WANTED[i].counted);
+    } WANTED[] = {{"Well", false, true}, {"x86_64", true, false}, {"Émile's", true, false},
+                  {"end", false, true},  {"私", false, true},     {"は", false, true},
+                  {"猫", false, true},   {"が", false, true},     {"好き", false, true},
+                  {"4", true, false}};
+    enum { WORDS = sizeof WANTED / sizeof *WANTED };
+    Word word[MOST_WORDS];
+    add("a", "b");
+    make(true);
+    assert_int_equal(words_of(word, LINE), WORDS);
+    for (size_t i = 0; i < WORDS; i++) {
+        assert_int_equal(word[i].end - word[i].begin, strlen(WANTED[i].word));
+        assert_memory_equal(LINE + word[i].begin, WANTED[i].word, word[i].end - word[i].begin);
+        assert_int_equal(word[i].name, WANTED[i].name);
+        assert_int_equal(word[i].first, i == 0);
+        assert_int_equal(word[i].hash != 0, WANTED[i].counted);
     }
-    assert_false(word_next(&word, LINE, strlen(LINE)));
+    clear();
 }
 
 TEST_MAIN("augment", NULL, NULL)
