@@ -64,49 +64,59 @@ typedef struct Program {
     Scores scores;
     Error unscored;  // why a line has no reference: none of those after it is scored
     View view;
-    IdLines lines;   // the chunk
-    IdLines prefix;  // what each translation begins with
-    bool failed;     // the line after the chunk could not be read
+    Passages passages;  // the chunk
+    uint64_t before;    // sentences of the chunks before it
+    IdLines prefix;     // what each translation begins with
+    bool failed;        // the line after the chunk could not be read
     ProgressBar bar;
     FILE *news;  // standard error; NULL with --quiet
 } Program;
 
 /* ---- translating ---- */
 
-static void warn_of_cut(Program *p, size_t tokens, bool counted)
+/* Says which sentences of the last line are too long. */
+static void warn_of_cut(Program *p)
 {
-    if (!p->news) return;
-    progressbar_clear(&p->bar);
-    fprintf(p->news,
-            "%s: line %lld has %s%zu tokens; only the first %d are translated, as the model's "
-            "limit is %d\n",
-            command_name(), p->input.lines, counted ? "" : "at least ", tokens,
-            p->bundle->max_length - 1, p->bundle->max_length);
+    const Passage *passage = &p->passages.passage[p->passages.count - 1];
+    for (int i = 0; p->news && i < passage->count; i++) {
+        int cut = p->passages.sentence[passage->first + i].cut;
+        if (!cut) continue;
+        progressbar_clear(&p->bar);
+        fprintf(p->news,
+                "%s: line %lld has %s%d tokens without the end of a sentence; only the first "
+                "%d are "
+                "translated, as the model's limit is %d: make shorter sentences of it\n",
+                command_name(), p->input.lines,
+                passage->length > TOKENIZER_MAX_TEXT ? "at least " : "", cut,
+                p->bundle->max_length - 1, p->bundle->max_length);
+    }
 }
 
-/* Fills p->lines, and stops early where the input would have to be waited for. Lines before an
+/* Fills p->passages, and stops early where the input would have to be waited for. Lines before an
  * error are kept (p->failed). */
 static void read_chunk(Program *p, Error *error)
 {
-    idlines_clear(&p->lines);
+    Passages *passages = &p->passages;
+    passages_clear(passages);
     do {
         const char *line;
-        size_t length, cut;
+        size_t length;
         TextResult result = input_next(&p->input, &line, &length, error);
         if (result == TEXT_END) return;
-        p->failed = result == TEXT_ERROR ||
-                    !bundle_encode(p->bundle, SOURCE, &p->lines, line, length, &cut, error);
-        if (!p->failed && cut) warn_of_cut(p, cut, length <= TOKENIZER_MAX_TEXT);
-        if (!p->failed) input_warn_unknown(&p->input, &p->lines, NULL);
-    } while (!p->failed && p->lines.count < CHUNK && input_ready(&p->input) && !file_stop);
+        p->failed = result == TEXT_ERROR || !passages_add(passages, line, length, error);
+        if (p->failed) return;
+        warn_of_cut(p);
+        input_warn_unknown(&p->input, &passages->passage[passages->count - 1].unknown, NULL);
+    } while (passages->count < CHUNK && passages->lines.count < CHUNK &&
+             input_ready(&p->input) && !file_stop);
 }
 
-/* Shows the translations of line s of the chunk, and scores the best one. */
-static bool answer(Program *p, const Translation *translation, int s, Error *error)
+/* Shows the translations of text i of the chunk, and scores the best one. */
+static bool answer(Program *p, const Translation *translation, int i, Error *error)
 {
     char *text = NULL;
-    long long number = p->input.lines - p->lines.count + s + 1;
-    bool good = view_answer(&p->view, &text, &p->lines, s, translation, number, error);
+    long long number = p->input.lines - p->passages.count + i + 1;
+    bool good = view_answer(&p->view, &text, &p->passages, i, translation, number, error);
     if (good && p->request.reference && !p->unscored.text[0])
         scores_add_line(&p->scores, text, &p->reference, &p->unscored);
     free(text);
@@ -119,9 +129,9 @@ static bool encode_option(Program *p, IdLines *line, const char *option, const c
 {
     size_t cut;
     line->find_unknown = true;
-    if (!bundle_encode(p->bundle, TARGET, line, text, strlen(text), &cut, error)) return false;
-    input_warn_unknown(&p->input, line, option);
-    return (!cut || error_set(error, "%s has %zu tokens, and the model takes %d", option, cut,
+    return bundle_encode(p->bundle, TARGET, line, text, strlen(text), &cut, error) &&
+           input_warn_line(&p->input, line, option, error) &&
+           (!cut || error_set(error, "%s has %zu tokens, and the model takes %d", option, cut,
                               p->bundle->max_length - 1));
 }
 
@@ -129,7 +139,7 @@ static bool encode_option(Program *p, IdLines *line, const char *option, const c
 static bool score_given(Hypothesis *hypothesis, const Program *p, const IdLines *given,
                         Error *error)
 {
-    Packed source = idlines_packed(&p->lines), target = idlines_packed(given);
+    Packed source = idlines_packed(&p->passages.lines), target = idlines_packed(given);
     *hypothesis = (Hypothesis){.id = given->ids.id,
                                .length = target.rows,
                                .each = malloc((size_t)target.rows * sizeof(double))};
@@ -149,9 +159,10 @@ static bool answer_given(Program *p, Error *error)
     IdLines given = {0};
     Hypothesis hypothesis = {0};
     bool good = encode_option(p, &given, "--given", p->request.given, error) &&
-                score_given(&hypothesis, p, &given, error);
-    p->view.given = &given;
-    good = good && answer(p, &(Translation){&hypothesis, 1}, 0, error);
+                (!p->passages.lines.count || score_given(&hypothesis, p, &given, error));
+    p->passages.given = &given;
+    good =
+        good && answer(p, &(Translation){&hypothesis, 1, p->bundle->max_length + 1}, 0, error);
     free(hypothesis.each);
     idlines_free(&given);
     return good;
@@ -161,7 +172,9 @@ static bool answer_given(Program *p, Error *error)
 static void show_progress(void *context, int sentences)
 {
     Program *p = context;
-    double read = (double)p->input.lines, lines = read - p->lines.count + sentences;
+    const Passages *chunk = &p->passages;
+    double read = (double)p->input.lines;
+    double lines = read - chunk->count * (1 - (double)sentences / chunk->lines.count);
     double share = input_share(&p->input) * lines / read, now = clock_seconds();
     double seconds = now - p->bar.begin;
     char number[NUMBER_TEXT];
@@ -176,19 +189,21 @@ static bool translate_chunk(Program *p, Error *error)
 {
     if (p->request.given) return answer_given(p, error);
     Packed prefix = p->prefix.count ? idlines_packed(&p->prefix) : (Packed){0};
-    TranslatorInput input = {.source = idlines_packed(&p->lines),
+    const Passages *chunk = &p->passages;
+    TranslatorInput input = {.source = idlines_packed(&chunk->lines),
                              .prefix = p->prefix.count ? &prefix : NULL,
-                             .placeholder =
-                                 vocabulary_placeholder(&p->models.bundle[0].vocabulary),
-                             .line = (uint64_t)(p->input.lines - p->lines.count + 1),
+                             .placeholder = passages_placeholder(chunk),
+                             .line = p->before + 1,
                              .done = show_progress,
                              .context = p};
     Translations out = {0};
-    bool good = translator_run(&out, &p->models.ensemble, &input, &p->request.search,
+    bool good = !chunk->lines.count ||
+                translator_run(&out, &p->models.ensemble, &input, &p->request.search,
                                p->workers, &file_stop, error);
+    p->before += (uint64_t)chunk->lines.count;
     if (p->request.attention.count || p->request.reference) progressbar_clear(&p->bar);
-    for (int s = 0; s < out.sentences && good && !out.stopped; s++)
-        good = answer(p, &out.sentence[s], s, error);
+    for (int i = 0; i < chunk->count && good && !out.stopped; i++)
+        good = answer(p, out.sentence + chunk->passage[i].first, i, error);
     translations_free(&out);
     return good && stream_flush(stdout, "the translations", error);
 }
@@ -206,7 +221,7 @@ static bool translate_all(Program *p, Error *error)
 {
     while (!file_stop && !p->failed) {
         read_chunk(p, error);
-        if (!p->lines.count) break;
+        if (!p->passages.count) break;
         if (!translate_chunk(p, p->failed ? NULL : error)) return false;
     }
     return !p->failed;
@@ -216,10 +231,14 @@ static bool translate(Program *p, Error *error)
 {
     bool is_watched = isatty(STDERR_FILENO) && !isatty(STDOUT_FILENO) && !p->input.prompt;
     p->bar = progressbar_start(is_watched ? p->news : NULL, clock_seconds());
-    p->lines.find_words = view_needs_words(&p->view);
     p->input.bar = &p->bar;
-    p->lines.find_unknown = true;
-    bool good = read_prefix(p, error) && translate_all(p, error);
+    bool good = passages_open(&p->passages, p->bundle, &p->request.passage, error);
+    p->passages.lines.find_words = view_needs_words(&p->view);
+    p->input.wrapped = p->request.passage.wrapped;
+    p->input.reader.exact = !p->request.json && p->request.search.n_best == 1;
+    p->passages.plain = p->request.given;
+    p->passages.whole = p->request.given || p->request.prefix;
+    good = good && read_prefix(p, error) && translate_all(p, error);
     progressbar_clear(&p->bar);
     input_end(&p->input);
     if (!good || !p->request.reference || file_stop) return good;
@@ -391,7 +410,7 @@ int main(int argc, char **argv)
     if (status == 1 || status == 2) fprintf(stderr, "%s: %s\n", command_name(), error.text);
     workers_stop(p.workers);
     models_free(&p.models);
-    idlines_free(&p.lines);
+    passages_free(&p.passages);
     idlines_free(&p.prefix);
     input_close(&p.input);
     text_close(&p.target);

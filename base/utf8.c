@@ -125,3 +125,10 @@ void utf8_put(FILE *out, const char *text)
     for (; *text; text++)
         fputs(strchr("\t\n\v\f\r", *text) ? replacement : (char[]){*text, 0}, out);
 }
+
+void utf8_put_lines(FILE *out, const char *text)
+{
+    char *clean = isatty(fileno(out)) ? utf8_clean(text, 0, true) : NULL;
+    fputs(clean ? clean : text, out);
+    free(clean);
+}

@@ -40,3 +40,6 @@ void utf8_vprint(FILE *out, const char *format, va_list arguments);
 /* Prints data, a cell of a table or a line: what is shown of it if `out` is a terminal, else the text
  * as it is, but with U+FFFD in place of what ends a cell or a line: TAB, LF, VT, FF, CR. */
 void utf8_put(FILE *out, const char *text);
+
+/* The same of a text that may have several lines: its TABs and line breaks stay. */
+void utf8_put_lines(FILE *out, const char *text);

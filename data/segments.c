@@ -35,7 +35,7 @@ static const char *const pattern[PATTERNS] = {
     "|[-+*\\p{Pd}\\p{So}\\u00B7\\u2022\\u2023\\u2043\\u2192]\\p{White_Space}+"  // - bullet, • bullet, → bullet
     "(\\[[ xX]\\]\\p{White_Space})?"                                            // - [x] task
     "|#{1,6}\\p{White_Space}"                                                   // ## heading
-    "|>(?!=)|\\|"                                                               // > quotation, | table
+    "|>(?!=|>?\\w+<<)|\\|"                                                      // > quotation, | table, not >>fra<<
     "|\\(?(\\p{Nd}{1,4}|[A-Za-z]|[ivx]{2,7}|[IVX]{2,7})\\)\\p{White_Space}"     // 1) (a) iv)
     "|(\\p{Nd}{1,3}(\\.\\p{Nd}{1,3}){0,4}|[a-z]|[ivx]{2,7}|[IVX]{1,7})\\.\\p{White_Space}"
     "(?!\\p{L}\\.)"                                                             // 1. 1.2. IV., not I. M. Pei

@@ -276,9 +276,10 @@ TextResult text_next(TextReader *reader, const char **line, size_t *length, Erro
     unsigned char *from = reader->buffer + reader->begin;
     reader->begin += count + (feed != NULL);
     reader->line++;
-    if (count > 0 && from[count - 1] == '\r') count--;
+    if (!reader->exact && count > 0 && from[count - 1] == '\r') count--;
     from[count] = 0;  // replaces CR or LF, or follows the last block
-    if (reader->line == 1 && count >= 3 && memcmp(from, "\xef\xbb\xbf", 3) == 0)
+    if (!reader->exact && reader->line == 1 && count >= 3 &&
+        memcmp(from, "\xef\xbb\xbf", 3) == 0)
         from += 3, count -= 3;
     *line = (char *)from;
     *length = count;

@@ -30,6 +30,7 @@ typedef struct TextReader {
     unsigned char *buffer;
     size_t size, begin, end;  // allocated; buffer[begin..end) is not yet returned
     bool at_end;              // nothing more to read
+    bool exact;         // the caller sets it: CR and the byte order mark stay in the lines
     bool replace;       // the caller sets it: text_replace for an invalid line, not an error
     size_t replaced;    // lines for which that was done
     char *valid;        // the last of them

@@ -30,6 +30,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #define TOKENIZER_SPACE "\xe2\x96\x81"  // U+2581
@@ -150,4 +151,12 @@ static inline const char *tokenizer_label(const Tokenizer *tokenizer, int32_t id
     const char *piece = tokenizer_piece(tokenizer, id);
     const char *rest = piece + strlen(TOKENIZER_SPACE);
     return tokenizer_begins_word(tokenizer, id) && *rest ? rest : piece;
+}
+
+/* The byte that the token stands for, "<0xE3>"; -1 if it stands for more. */
+static inline int tokenizer_byte(const Tokenizer *tokenizer, int32_t id)
+{
+    unsigned byte;
+    const char *piece = tokenizer_piece(tokenizer, id);
+    return strlen(piece) == 6 && sscanf(piece, "<0x%2x>", &byte) == 1 ? (int)byte : -1;
 }

@@ -60,14 +60,6 @@ static bool is_special(const Tokenizer *tokenizer, int id)
     return id == ID_END || id == tokenizer_vocab_size(tokenizer) - 1;
 }
 
-/* The byte that the token stands for, "<0xE3>"; -1 if it stands for more. */
-static int byte_of(const Tokenizer *tokenizer, int id)
-{
-    unsigned byte;
-    const char *piece = tokenizer_piece(tokenizer, id);
-    return strlen(piece) == 6 && sscanf(piece, "<0x%2x>", &byte) == 1 ? (int)byte : -1;
-}
-
 /* Whether the token has one label with the token before. A character in UTF-8 goes on with the
  * bytes 0x80 to 0xBF. With a vocabulary of whole words each token is a word, even without a space
  * before it. */
@@ -77,8 +69,8 @@ static bool joins(const Tokenizer *tokenizer, LabelsUnit unit, int id, int befor
         return !is_special(tokenizer, id) && !is_special(tokenizer, before) &&
                tokenizer_type(tokenizer) != TOKENIZER_WORD &&
                !tokenizer_begins_word(tokenizer, id);
-    return unit == LABELS_CHARACTERS && byte_of(tokenizer, id) >> 6 == 2 &&
-           byte_of(tokenizer, before) >= 0x80;
+    return unit == LABELS_CHARACTERS && tokenizer_byte(tokenizer, id) >> 6 == 2 &&
+           tokenizer_byte(tokenizer, before) >= 0x80;
 }
 
 /* One token as it is in the vocabulary; several decoded together, as a single byte of a

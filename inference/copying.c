@@ -38,7 +38,7 @@ bool copying_choose(const char ***copied, const IdLines *lines, int s,
     bool from = false, to = false;  // unknown words of the source, <unk> to replace
     *copied = NULL;
     for (size_t w = 0; lines->find_unknown && w < n; w++)
-        from |= lines->unknown[first + w] != NULL;
+        from |= lines->ids.id[first + w] == ID_UNKNOWN && lines->unknown[first + w];
     for (size_t t = 0; t < m; t++) to |= translation->id[t] == ID_UNKNOWN;
     if (!from || !to) return true;
 
@@ -50,7 +50,8 @@ bool copying_choose(const char ***copied, const IdLines *lines, int s,
     bool good = ((share && left && *copied) || error_memory(error, "to copy words")) &&
                 align_shares(share, snapshot, ALIGN_LAYERS, ALIGN_NORM, error);
     if (good) {
-        memcpy(left, lines->unknown + first, n * sizeof *left);
+        for (size_t w = 0; w < n; w++)
+            left[w] = lines->ids.id[first + w] == ID_UNKNOWN ? lines->unknown[first + w] : NULL;
         assign(*copied, share, left, translation, (int)n);
     }
     free(share);

@@ -26,12 +26,16 @@ static int words_in(const char *text, size_t length)
 }
 
 /* word [tokens] (=) the word of each of the text's first tokens, which begin at begin [tokens]. */
-static void words_of_text(int *word, const int32_t *begin, int tokens, const char *text,
-                          size_t length)
+static void words_of_text(int *word, const int *word_at, const int32_t *begin, int tokens,
+                          const char *text, size_t length)
 {
     for (int i = 0; i < tokens; i++) {
         size_t at = (size_t)begin[i];
         while (at < length && is_blank(text[at])) at++;
+        if (word_at) {
+            word[i] = word_at[at < length ? at : length - 1];
+            continue;
+        }
         int before = words_in(text, at + (at < length));
         word[i] = before > 0 ? before - 1 : 0;
     }
@@ -41,12 +45,13 @@ static void words_of_text(int *word, const int32_t *begin, int tokens, const cha
  * punctuation mark may join the word before it when the next token is known, so the result is
  * limited to the words of the whole text. */
 bool words_of_ids(int *word, int *words, const Tokenizer *tokenizer, const int *id, int tokens,
-                  Error *error)
+                  const char *const *replacement, Error *error)
 {
     *words = 0;
     for (int i = 0; i < tokens; i++) {
         char *text;
-        if (!tokenizer_decode(tokenizer, &text, id, (size_t)i + 1, error)) return false;
+        if (!tokenizer_decode_replaced(tokenizer, &text, id, (size_t)i + 1, replacement, error))
+            return false;
         *words = words_in(text, strlen(text));
         free(text);
         word[i] = *words > 0 ? *words - 1 : 0;
@@ -123,7 +128,7 @@ static bool end_line(IdLines *lines, const Tokenizer *tokenizer, size_t first, s
         (lines->find_unknown && !GROW(lines->unknown, lines->unknown_size, end + 1)))
         return error_memory(error, "for %d lines", lines->count);
     if (lines->find_words) {
-        words_of_text(lines->word + first, begin->id, (int)kept, text, length);
+        words_of_text(lines->word + first, lines->word_at, begin->id, (int)kept, text, length);
         lines->word[end] = -1;  // of </s>
         lines->words = words_in(text, length);
     }
@@ -140,13 +145,13 @@ bool idlines_add(IdLines *lines, const Tokenizer *tokenizer, int max_length, con
                  size_t length, size_t *cut, Error *error)
 {
     size_t first = lines->ids.count, most = (size_t)max_length - 1, whole = length;
-    Ids begin = {0};
+    Ids *begin = &lines->begin;
+    begin->count = 0;
     if (length > TOKENIZER_MAX_TEXT)  // whole characters
         for (length = TOKENIZER_MAX_TEXT; length && (text[length] & 0xC0) == 0x80;) length--;
-    bool good = tokenizer_encode_begins(tokenizer, &lines->ids, &begin, text, length, error) &&
-                end_line(lines, tokenizer, first, most, &begin, text, length, error);
-    if (cut) *cut = begin.count > most ? begin.count : length < whole ? most + 1 : 0;
-    free(begin.id);
+    bool good = tokenizer_encode_begins(tokenizer, &lines->ids, begin, text, length, error) &&
+                end_line(lines, tokenizer, first, most, begin, text, length, error);
+    if (cut) *cut = begin->count > most ? begin->count : length < whole ? most + 1 : 0;
     return good;
 }
 
@@ -166,6 +171,7 @@ void idlines_free(IdLines *lines)
 {
     idlines_clear(lines);
     free(lines->ids.id);
+    free(lines->begin.id);
     free(lines->start);
     free(lines->word);
     free(lines->unknown);

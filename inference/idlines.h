@@ -17,15 +17,18 @@ typedef struct IdLines {
     int *start;  // [count+1]
     int count;
     size_t start_size;
+    Ids begin;  // of each token of the last line, before it was cut: its first byte in the text
 
-    bool find_words;  // fill the next two:
-    int *word;        // [start[count]] which word of its line each token belongs to
-    int words;        // number of words in the last line
+    bool find_words;     // fill the next two:
+    int *word;           // [start[count]] which word of its line each token belongs to
+    int words;           // number of words in the last line
+    const int *word_at;  // the caller's word of each byte of the next line; NULL: as below
     size_t word_size;
 
     bool find_unknown;  // fill the next one:
     char **unknown;  // [start[count]] an <unk> as typed, with a space before it if it begins a
-                     // word, and in place of control characters; NULL for other tokens
+                     // word, and in place of control characters; what a placeholder stands for;
+                     // NULL for other tokens
     size_t unknown_size, unknown_rows;
 } IdLines;
 
@@ -41,7 +44,7 @@ Packed idlines_packed(const IdLines *lines);
 void idlines_clear(IdLines *lines);  // keeps the memory
 void idlines_free(IdLines *lines);
 
-/* The words of the text that tokenizer_decode returns: word [tokens] (=) that of each token,
- * *words (=) their number. */
+/* The words of the text that tokenizer_decode_replaced returns: word [tokens] (=) that of each
+ * token, *words (=) their number. */
 bool words_of_ids(int *word, int *words, const Tokenizer *tokenizer, const int *id, int tokens,
-                  Error *error);
+                  const char *const *replacement, Error *error);

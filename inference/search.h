@@ -68,6 +68,7 @@ typedef struct Hypothesis {
 typedef struct Translation {
     Hypothesis *hypothesis;  // [count] distinct, best first; samples: as drawn
     int count;               // n_best, or fewer if there are no more; 0: not searched
+    int limit;               // tokens that a hypothesis could have
 } Translation;
 
 /* One sentence's limits and constraints. */

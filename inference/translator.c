@@ -74,7 +74,7 @@ static void result_layout(const TranslatorRun *run, Arena *arena)
     if (!each) return;
     for (size_t s = 0; s < S; s++, hypothesis += results) {
         int limit = task_of(run, (int)s).limit;
-        sentence[s] = (Translation){.hypothesis = hypothesis};
+        sentence[s] = (Translation){.hypothesis = hypothesis, .limit = limit};
         for (size_t i = 0; i < results; i++, id += limit, each += limit)
             hypothesis[i] = (Hypothesis){.id = id, .each = each};
     }

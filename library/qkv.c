@@ -3,11 +3,12 @@
 
 #include <limits.h>
 #include <locale.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "data/text.h"
-#include "inference/copying.h"
+#include "inference/answer.h"
 #include "inference/scoring.h"
 #include "inference/translator.h"
 
@@ -20,6 +21,8 @@ struct QkvTranslator {
     Ensemble ensemble;
     Workers *workers;
     SearchConfig search;
+    PassageConfig passage;
+    Passages passages;  // of the last call; opened by it
 };
 
 /* Every function that reads or writes numbers calls `enter` first and `leave` last. Between the two
@@ -45,16 +48,22 @@ static bool given(const void *argument, const char *what, Error *error)
     return argument || error_set(error, "%s is NULL", what);
 }
 
+/* Errors begin with `what` and `number`, as in "text 3". */
+static bool check_text(const char *text, const char *what, int number, Error *error)
+{
+    if (!text) return error_set(error, "%s %d is NULL", what, number);
+    return text_is_utf8(text, strlen(text), NULL) ||
+           error_set(error, "%s %d is not valid UTF-8", what, number);
+}
+
 /* Appends a text as ids. *cut (=) its number of tokens if it was too long and has been cut, or 0.
- * Without `cut` that is an error. Errors begin with `what` and `number`, as in "text 3". */
+ * Without `cut` that is an error. */
 static bool encode(const Bundle *bundle, IdLines *lines, CorpusSide side, const char *text,
                    const char *what, int number, int *cut, Error *error)
 {
-    size_t length = text ? strlen(text) : 0, tokens;
-    if (!text) return error_set(error, "%s %d is NULL", what, number);
-    if (!text_is_utf8(text, length, NULL))
-        return error_set(error, "%s %d is not valid UTF-8", what, number);
-    if (!bundle_encode(bundle, side, lines, text, length, &tokens, error))
+    size_t tokens;
+    if (!check_text(text, what, number, error)) return false;
+    if (!bundle_encode(bundle, side, lines, text, strlen(text), &tokens, error))
         return error_prefix(error, "%s %d", what, number);
     if (cut) *cut = tokens < INT_MAX ? (int)tokens : INT_MAX;
     return cut || !tokens ||
@@ -125,16 +134,27 @@ QkvTranslator *qkv_translator_new(const QkvModel *model, int threads, QkvError *
     Workers *workers =
         good ? workers_start(threads ? threads : workers_processors(), &error) : NULL;
     if (workers)
-        *translator = (QkvTranslator){&model->bundle, ensemble_of(&model->bundle.model),
-                                      workers, search_copying};
+        *translator = (QkvTranslator){.bundle = &model->bundle,
+                                      .ensemble = ensemble_of(&model->bundle.model),
+                                      .workers = workers,
+                                      .search = search_copying};
     if (leave(before, workers, to, &error)) return translator;
     free(translator);
     return NULL;
 }
 
+static OptionGroup texts_group(QkvTranslator *t)
+{
+    return (OptionGroup){"Texts", NULL, passage_options, passage_option_count, &t->passage};
+}
+
 void qkv_translator_free(QkvTranslator *translator)
 {
-    if (translator) workers_stop(translator->workers);
+    if (!translator) return;
+    OptionGroup group = texts_group(translator);
+    workers_stop(translator->workers);
+    passages_free(&translator->passages);
+    options_free(&group, 1);
     free(translator);
 }
 
@@ -146,10 +166,13 @@ bool qkv_translator_set(QkvTranslator *translator, const char *option, const cha
     bool good =
         given(translator, "the translator", &error) &&
         ((option && value) || error_set(&error, "an option and its value are texts, not NULL"));
-    SearchConfig search = good ? translator->search : search_default;
-    OptionGroup group = {"Searching", NULL, search_options, search_option_count, &search};
-    good = good && options_set(&group, 1, option, value, &error);
-    if (good) translator->search = search;
+    if (good) {
+        OptionGroup groups[] = {
+            texts_group(translator),
+            {"Searching", NULL, search_options, search_option_count, &translator->search}};
+        good = options_set(groups, 2, option, value, &error);
+        passages_free(&translator->passages);
+    }
     return leave(before, good, to, &error);
 }
 
@@ -157,111 +180,174 @@ bool qkv_translator_set(QkvTranslator *translator, const char *option, const cha
 
 /* What qkv_translate returns, with the memory that it points to. */
 typedef struct TranslationResult {
-    QkvTranslations out;  // first: the caller's pointer
-    QkvTranslation *sentence;
-    QkvHypothesis *hypothesis;
-    size_t hypotheses;
-    const char **token;
-    int *id;
+    QkvTranslations out;   // first: the caller's pointer
+    QkvTranslation *text;  // [count]
+    struct Block *block;   // the rest: a list
 } TranslationResult;
+
+typedef struct Block {
+    struct Block *next;
+    max_align_t memory[];
+} Block;
+
+/* Memory of the result, all zero; NULL: there is none. */
+static void *take(TranslationResult *result, size_t count, size_t size)
+{
+    Block *block = calloc(1, sizeof *block + count * size);
+    if (!block) return NULL;
+    block->next = result->block;
+    result->block = block;
+    return block->memory;
+}
 
 void qkv_translations_free(QkvTranslations *translations)
 {
     TranslationResult *result = (TranslationResult *)translations;
     if (!result) return;
-    for (size_t h = 0; h < result->hypotheses; h++) free((char *)result->hypothesis[h].text);
-    free(result->sentence);
-    free(result->hypothesis);
-    free(result->token);
-    free(result->id);
+    for (Block *block = result->block, *next; block; block = next) {
+        next = block->next;
+        free(block);
+    }
+    free(result->text);
     free(result);
 }
 
-/* Allocates the blocks of the result for all hypotheses. */
-static bool allocate(TranslationResult *result, const Translations *found, Error *error)
+/* Copies of a list of texts; *count (=) their number. */
+static const char *const *copy_texts(TranslationResult *result, int *count,
+                                     const StringList *texts)
 {
-    size_t hypotheses = 0, tokens = 0;
-    for (int s = 0; s < found->sentences; s++)
-        for (int h = 0; h < found->sentence[s].count; h++, hypotheses++)
-            tokens += (size_t)found->sentence[s].hypothesis[h].length;
-    result->hypothesis = calloc(hypotheses + 1, sizeof *result->hypothesis);
-    result->token = calloc(tokens + 1, sizeof *result->token);
-    result->id = calloc(tokens + 1, sizeof *result->id);
-    return (result->hypothesis && result->token && result->id) ||
-           error_memory(error, "for %zu translations", hypotheses);
+    const char **copies = take(result, (size_t)texts->count + 1, sizeof *copies);
+    for (*count = 0; copies && *count < texts->count; ++*count) {
+        const char *text = texts->item[*count];
+        char *copy = take(result, strlen(text) + 1, 1);
+        if (!copy) return NULL;
+        copies[*count] = strcpy(copy, text);
+    }
+    return copies;
 }
 
-/* Text, with unknown words copied, of a translation of line s. */
-static bool decode(char **text, const Bundle *bundle, const IdLines *lines, int s,
-                   const Hypothesis *from, Error *error)
+/* *to (=) the h-th best translation, of sentences first .. end-1. */
+static bool fill_hypothesis(TranslationResult *result, QkvHypothesis *to, const Bundle *bundle,
+                            const char *text, double score, const TextAnswer *a, int first,
+                            int end)
 {
-    LazySnapshot lazy = copying_snapshot(&bundle->model, lines, s, from);
-    const char **copied;
-    bool good = copying_choose(&copied, lines, s, from, &lazy, error) &&
-                tokenizer_decode_replaced(bundle->vocabulary.tokenizer[TARGET], text, from->id,
-                                          (size_t)from->length, copied, error);
-    snapshot_close(lazy.taken);
-    free(copied);
-    return good;
-}
-
-/* Fills the result. An empty text has one hypothesis, which is empty. */
-static bool fill(TranslationResult *result, const Bundle *bundle, const IdLines *lines,
-                 const Translations *found, Error *error)
-{
-    static const Hypothesis nothing = {0};
-    size_t token = 0;
-    if (!allocate(result, found, error)) return false;
-    for (int s = 0; s < found->sentences; s++) {
-        bool empty = lines->start[s + 1] - lines->start[s] == 1;
-        QkvTranslation *sentence = &result->sentence[s];
-        sentence->hypothesis = result->hypothesis + result->hypotheses;
-        sentence->count = empty ? 1 : found->sentence[s].count;
-        for (int h = 0; h < sentence->count; h++) {
-            const Hypothesis *from = empty ? &nothing : &found->sentence[s].hypothesis[h];
-            char *text;
-            if (!decode(&text, bundle, lines, s, from, error)) return false;
-            result->hypothesis[result->hypotheses++] =
-                (QkvHypothesis){text,         from->score,           from->log_probability,
-                                from->length, result->token + token, result->id + token};
-            for (int t = 0; t < from->length; t++, token++) {
-                result->id[token] = from->id[t];
-                result->token[token] =
-                    tokenizer_piece(bundle->vocabulary.tokenizer[TARGET], from->id[t]);
-            }
+    int tokens = 0;
+    for (int i = first; i < end; i++) tokens += a->sentence[i].hypothesis->length;
+    const char **token = take(result, (size_t)tokens + 1, sizeof *token);
+    int *id = take(result, (size_t)tokens + 1, sizeof *id);
+    char *copy = take(result, strlen(text) + 1, 1);
+    *to = (QkvHypothesis){copy, score, 0, tokens, token, id};
+    if (!token || !id || !copy) return false;
+    strcpy(copy, text);
+    for (int i = first; i < end; i++) {
+        const Hypothesis *from = a->sentence[i].hypothesis;
+        to->log_probability += from->log_probability;
+        for (int t = 0; t < from->length; t++) {
+            *id++ = from->id[t];
+            *token++ = tokenizer_piece(bundle->vocabulary.tokenizer[TARGET], from->id[t]);
         }
     }
     return true;
 }
 
-static bool translate(TranslationResult *result, QkvTranslator *translator,
-                      const char *const *texts, const char *const *beginnings, int count,
-                      Error *error)
+/* What holds for the best translation of text p: its sentences, and what is probably wrong. */
+static bool fill_sentences(TranslationResult *result, QkvTranslation *to,
+                           const Passages *passages, int p, const TextAnswer *a)
 {
-    const Bundle *bundle = translator->bundle;
-    IdLines lines = {.find_unknown = translator->search.copy_unknown}, beginning = {0};
+    const Passage *passage = &passages->passage[p];
+    QkvSentence *sentence = take(result, (size_t)a->count + 1, sizeof *sentence);
+    StringList missing = {0};
+    Error error;
+    bool good = sentence;
+    to->sentence = sentence, to->sentences = a->count;
+    for (int i = 0; good && i < a->count; i++) {
+        const Sentence *source = &passages->sentence[passage->first + i];
+        const SentenceAnswer *s = &a->sentence[i];
+        sentence[i] = (QkvSentence){.source_begin = source->begin,
+                                    .source_end = source->end,
+                                    .target_begin = a->begin[i],
+                                    .target_end = a->begin[i] + strlen(s->text)};
+        if (source->cut > to->cut) to->cut = source->cut;
+        to->limit |= s->limit, to->doubtful |= s->doubtful;
+        for (int k = 0; good && k < s->missing.count; k++)
+            good = strings_add(&missing, s->missing.item[k], &error);
+        good = good && fill_hypothesis(result, &sentence[i].translation, passages->bundle,
+                                       s->text, s->hypothesis->score, a, i, i + 1);
+    }
+    good = good && (to->missing = copy_texts(result, &to->missing_count, &missing)) &&
+           (to->unknown = copy_texts(result, &to->unknown_count, &passage->unknown));
+    strings_free(&missing);
+    return good;
+}
+
+/* Fills the result for text p; found: the translations of its sentences. */
+static bool fill(TranslationResult *result, const Passages *passages, int p,
+                 const Translation *found, const SearchConfig *search, Error *error)
+{
+    QkvTranslation *to = &result->text[p];
+    int count = 1;
+    for (int i = 0; i < passages->passage[p].count; i++)
+        if (found[i].count > count) count = found[i].count;
+    QkvHypothesis *hypothesis = take(result, (size_t)count, sizeof *hypothesis);
+    *to = (QkvTranslation){.count = count, .hypothesis = hypothesis};
+    for (int h = 0; h < count; h++) {
+        TextAnswer a = {0};
+        bool room = hypothesis;
+        bool good = answer_create(&a, passages, p, found, h, search, false, error);
+        if (good)
+            room = room &&
+                   fill_hypothesis(result, &hypothesis[h], passages->bundle, a.text, a.score,
+                                   &a, 0, a.count) &&
+                   (h > 0 || fill_sentences(result, to, passages, p, &a));
+        answer_free(&a);
+        if (!good || !room) return good && error_memory(error, "for translations");
+    }
+    return true;
+}
+
+/* Adds the texts to the passages, and what their translations must begin with. */
+static bool encode_texts(QkvTranslator *t, IdLines *beginning, const char *const *texts,
+                         const char *const *beginnings, int count, Error *error)
+{
+    Passages *passages = &t->passages;
+    bool good = true;
+    passages_clear(passages);
+    for (int i = 0; good && i < count; i++) {
+        const char *begin = beginnings && beginnings[i] ? beginnings[i] : "";
+        passages->whole = *begin;
+        good = check_text(texts[i], "text", i + 1, error) &&
+               (passages_add(passages, texts[i], strlen(texts[i]), error) ||
+                error_prefix(error, "text %d", i + 1));
+        while (good && beginnings && beginning->count < passages->lines.count) {
+            good = encode(t->bundle, beginning, TARGET, begin, "beginning", i + 1, NULL, error);
+            if (good) beginning->ids.count--, beginning->start[beginning->count]--;  // no </s>
+        }
+    }
+    return good;
+}
+
+static bool translate(TranslationResult *result, QkvTranslator *t, const char *const *texts,
+                      const char *const *beginnings, int count, Error *error)
+{
+    Passages *passages = &t->passages;
+    IdLines beginning = {0};
     Translations found = {0};
-    bool good = search_check(&translator->search, error);
-    for (int i = 0; good && i < count; i++)
-        good = encode(bundle, &lines, SOURCE, texts[i], "text", i + 1, &result->sentence[i].cut,
-                      error);
-    for (int i = 0; good && beginnings && i < count; i++) {
-        good = encode(bundle, &beginning, TARGET, beginnings[i] ? beginnings[i] : "",
-                      "beginning", i + 1, NULL, error);
-        if (good) beginning.ids.count--, beginning.start[i + 1]--;  // without </s>
-    }
-    if (good) {
+    bool good = search_check(&t->search, error) &&
+                (passages->rules || passages_open(passages, t->bundle, &t->passage, error)) &&
+                encode_texts(t, &beginning, texts, beginnings, count, error);
+    if (good && passages->lines.count) {
         Packed prefix = beginnings ? idlines_packed(&beginning) : (Packed){0};
-        TranslatorInput input = {.source = idlines_packed(&lines),
+        TranslatorInput input = {.source = idlines_packed(&passages->lines),
                                  .prefix = beginnings ? &prefix : NULL,
-                                 .placeholder = vocabulary_placeholder(&bundle->vocabulary),
+                                 .placeholder = passages_placeholder(passages),
                                  .line = 1};
-        good = translator_run(&found, &translator->ensemble, &input, &translator->search,
-                              translator->workers, NULL, error) &&
-               fill(result, bundle, &lines, &found, error);
+        good =
+            translator_run(&found, &t->ensemble, &input, &t->search, t->workers, NULL, error);
     }
+    for (int i = 0; good && i < count; i++)
+        good = fill(result, passages, i, found.sentence + passages->passage[i].first,
+                    &t->search, error);
     translations_free(&found);
-    idlines_free(&lines);
     idlines_free(&beginning);
     return good;
 }
@@ -282,12 +368,11 @@ QkvTranslations *qkv_translate(QkvTranslator *translator, const char *const *tex
     locale_t before = enter();
     TranslationResult *result = calloc(1, sizeof *result);
     bool good = can_take(translator, texts, count, &error);
-    if (good && result) result->sentence = calloc((size_t)count + 1, sizeof *result->sentence);
-    good =
-        good &&
-        ((result && result->sentence) || error_memory(&error, "for %d translations", count)) &&
-        (!count || translate(result, translator, texts, beginnings, count, &error));
-    if (good) result->out = (QkvTranslations){count, result->sentence};
+    if (good && result) result->text = calloc((size_t)count + 1, sizeof *result->text);
+    good = good &&
+           ((result && result->text) || error_memory(&error, "for %d translations", count)) &&
+           (!count || translate(result, translator, texts, beginnings, count, &error));
+    if (good) result->out = (QkvTranslations){count, result->text};
     if (leave(before, good, to, &error)) return &result->out;
     qkv_translations_free((QkvTranslations *)result);
     return NULL;
@@ -355,8 +440,8 @@ void qkv_attention_free(QkvAttention *attention)
 }
 
 /* Runs the network over the pair of ids, and names their tokens. */
-static bool take(AttentionResult *a, const Bundle *bundle, const int *source, int sources,
-                 const int *target, int targets, Error *error)
+static bool run(AttentionResult *a, const Bundle *bundle, const int *source, int sources,
+                const int *target, int targets, Error *error)
 {
     const ModelConfig *c = &bundle->model.config;
     Tokenizer *const *tokenizer = bundle->vocabulary.tokenizer;
@@ -376,23 +461,30 @@ static bool take(AttentionResult *a, const Bundle *bundle, const int *source, in
     return true;
 }
 
-/* Of a text and a translation: ids [count], or a text if id is NULL. */
+/* Of a text of one sentence and a translation: ids [count], or a text if id is NULL. */
 static QkvAttention *attention(const QkvModel *model, const char *text, const int *id,
                                int count, const char *translation, QkvError *to)
 {
+    static const PassageConfig config;
     Error error;
     locale_t before = enter();
-    IdLines source = {0}, target = {0};
+    Passages source = {0};
+    IdLines target = {0};
     AttentionResult *a = calloc(1, sizeof *a);
     int cut;
     bool good = given(model, "the model", &error) &&
                 (a || error_memory(&error, "for an attention map")) &&
-                encode(&model->bundle, &source, SOURCE, text, "text", 1, &cut, &error) &&
-                (id || encode(&model->bundle, &target, TARGET, translation, "translation", 1,
-                              &cut, &error)) &&
-                take(a, &model->bundle, source.ids.id, source.start[1], id ? id : target.ids.id,
-                     id ? count : target.start[1], &error);
-    idlines_free(&source);
+                check_text(text, "text", 1, &error) &&
+                passages_open(&source, &model->bundle, &config, &error);
+    source.whole = true, source.plain = !id;
+    good = good && passages_add(&source, text, strlen(text), &error) &&
+           (source.lines.count ||
+            bundle_encode(&model->bundle, SOURCE, &source.lines, "", 0, NULL, &error)) &&
+           (id || encode(&model->bundle, &target, TARGET, translation, "translation", 1, &cut,
+                         &error)) &&
+           run(a, &model->bundle, source.lines.ids.id, source.lines.start[1],
+               id ? id : target.ids.id, id ? count : target.start[1], &error);
+    passages_free(&source);
     idlines_free(&target);
     if (leave(before, good, to, &error)) return &a->out;
     qkv_attention_free((QkvAttention *)a);

@@ -50,7 +50,7 @@ QkvModel *qkv_model_load(const char *path, QkvPrecision precision, QkvError *err
 QkvModel *qkv_model_read(const void *bytes, size_t size, QkvPrecision precision,
                          QkvError *error);
 
-/* The longest sentence in tokens, </s> included. A longer text is cut (QkvTranslation.cut). 0 for
+/* The longest sentence in tokens, </s> included. A longer one is cut (QkvTranslation.cut). 0 for
  * NULL. */
 int qkv_model_max_length(const QkvModel *model);
 
@@ -66,7 +66,7 @@ typedef struct QkvTranslator QkvTranslator;
 QkvTranslator *qkv_translator_new(const QkvModel *model, int threads, QkvError *error);
 void qkv_translator_free(QkvTranslator *translator);
 
-/* Sets one of the options that qkv-translate --help lists under Searching. Name and value are
+/* Sets one of the options that qkv-translate --help lists under Texts or Searching. Name and value are
  * as there, without dashes: ("beam", "5"), ("length-penalty", "0.6"), ("sample", "true").
  * Errors name options in back quotes. */
 bool qkv_translator_set(QkvTranslator *translator, const char *option, const char *value,
@@ -81,10 +81,31 @@ typedef struct QkvHypothesis {
     const int *id;             // [tokens] ids in the vocabulary
 } QkvHypothesis;
 
+/* A sentence of a text and its best translation. What is between the sentences stands in the
+ * translation of the text as it is in the text. */
+typedef struct QkvSentence {
+    size_t source_begin, source_end;  // its bytes in the text
+    size_t target_begin, target_end;  // those of its translation in hypothesis[0].text
+    QkvHypothesis translation;
+} QkvSentence;
+
 typedef struct QkvTranslation {
-    int count;                        // 1, or the number set by "n-best"
-    const QkvHypothesis *hypothesis;  // [count], best first; samples as drawn
-    int cut;  // the text's number of tokens (of its first 16 MiB) if it was cut; otherwise 0
+    int count;  // 1, or the number set by "n-best"
+    const QkvHypothesis
+        *hypothesis;  // [count], best first; samples as drawn. The tokens are those
+                      // of all sentences, each ended by </s>
+    int cut;          // tokens of a sentence that was too long and has been cut; otherwise 0
+    int sentences;    // 0 if there is nothing to translate
+    const QkvSentence *sentence;  // [sentences]
+    /* what is probably wrong */
+    bool limit;     // a sentence's translation was ended by the limit of its length
+    bool doubtful;  // or has a lower score than nearly all of the validation text ("min-score")
+    int missing_count;
+    const char *const
+        *missing;  // [missing_count] numbers, names and the like that are not in it
+    int unknown_count;
+    const char *const
+        *unknown;  // [unknown_count] words and characters that the model does not know
 } QkvTranslation;
 
 typedef struct QkvTranslations {
@@ -92,7 +113,7 @@ typedef struct QkvTranslations {
     const QkvTranslation *sentence;  // [count], in the order of the texts
 } QkvTranslations;
 
-/* Translates texts [count].
+/* Translates texts [count], each sentence by sentence; a text may have several lines.
  * beginnings: [count] how each translation must begin, NULL or "" if it may begin freely; or
  * NULL if all may. */
 QkvTranslations *qkv_translate(QkvTranslator *translator, const char *const *texts,
@@ -121,7 +142,8 @@ typedef struct QkvAttention {
     int encoder_layers, decoder_layers, heads;
 } QkvAttention;
 
-/* The attention of a text and one of its translations, which must have at least one token. */
+/* The attention of a text of one sentence and one of its translations, which must have at least one
+ * token. Of a longer text, take a sentence of it and QkvSentence.translation. */
 QkvAttention *qkv_attention(const QkvModel *model, const char *text,
                             const QkvHypothesis *translation, QkvError *error);
 

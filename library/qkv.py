@@ -23,7 +23,8 @@ _SONAME, _KINDS = "libqkv.so.1", ("encoder", "decoder", "cross")
 class Error(Exception):
     """What the library refused, in one sentence."""
 
-_P, _B, _I, _T, _R = ctypes.c_void_p, ctypes.c_bool, ctypes.c_int, ctypes.c_char_p, ctypes.c_double
+_P, _B, _I, _S = ctypes.c_void_p, ctypes.c_bool, ctypes.c_int, ctypes.c_size_t
+_T, _R = ctypes.c_char_p, ctypes.c_double
 _Ts, _Is = ctypes.POINTER(_T), ctypes.POINTER(_I)
 
 def _struct(**fields):
@@ -31,7 +32,10 @@ def _struct(**fields):
 
 _Error = _struct(text=ctypes.c_char * 1024)
 _Hypothesis = _struct(text=_T, score=_R, log_probability=_R, tokens=_I, token=_Ts, id=_Is)
-_Translation = _struct(count=_I, hypothesis=ctypes.POINTER(_Hypothesis), cut=_I)
+_Sentence = _struct(source_begin=_S, source_end=_S, target_begin=_S, target_end=_S, translation=_Hypothesis)
+_Translation = _struct(count=_I, hypothesis=ctypes.POINTER(_Hypothesis), cut=_I, sentences=_I,
+                       sentence=ctypes.POINTER(_Sentence), limit=_B, doubtful=_B, missing_count=_I, missing=_Ts,
+                       unknown_count=_I, unknown=_Ts)
 _Translations = _struct(count=_I, sentence=ctypes.POINTER(_Translation))
 _Attention = _struct(sources=_I, targets=_I, source=_Ts, target=_Ts, read=_Ts,
                      encoder_layers=_I, decoder_layers=_I, heads=_I)
@@ -87,15 +91,34 @@ class _Handle:
         self.free(self.pointer)
 
 class Translation(str):
-    """The text of a translation, with score, log_probability (nats), tokens, ids, cut (the source's number
-    of tokens if it was too long and has been cut, otherwise 0) and n_best (a list, itself first)."""
+    """The text of a translation, with score, log_probability (nats), tokens, ids and n_best (a list, itself first).
+    sentences: those of the text, each a Translation with source and target, slices of the text and of its translation.
+    What may be wrong: cut (the tokens of a sentence that was too long and has been cut, otherwise 0), limit (a sentence
+    was ended at its longest), doubtful (its score is low), missing (numbers, names, … that it lacks), unknown (words
+    that the model does not know)."""
 
     @classmethod
-    def _from(cls, h, cut):
+    def _from(cls, h):
         self = cls(h.text.decode("utf-8", "replace"))
-        self.score, self.log_probability, self.cut = h.score, h.log_probability, cut
+        self.score, self.log_probability = h.score, h.log_probability
         self.tokens, self.ids = [t.decode() for t in h.token[:h.tokens]], h.id[:h.tokens]
-        self.n_best = [self]
+        self.n_best, self.sentences = [self], []
+        return self
+
+    @classmethod
+    def _best(cls, t, source):
+        n_best = [cls._from(h) for h in t.hypothesis[:t.count]]
+        self, target = n_best[0], t.hypothesis[0].text
+        for s in t.sentence[:t.sentences]:
+            sentence = cls._from(s.translation)
+            sentence.source, sentence.target = (
+                slice(*(len(text[:at].decode("utf-8", "replace")) for at in places)) for text, places in (
+                    (source, (s.source_begin, s.source_end)), (target, (s.target_begin, s.target_end))))
+            self.sentences.append(sentence)
+        for each in n_best:
+            each.n_best, each.cut, each.limit, each.doubtful = n_best, t.cut, t.limit, t.doubtful
+            each.missing = [x.decode() for x in t.missing[:t.missing_count]]
+            each.unknown = [x.decode() for x in t.unknown[:t.unknown_count]]
         return self
 
 class Attention:
@@ -170,12 +193,9 @@ class Model:
         source = _array(texts)
         begin = None if beginnings is None else _array(beginnings, "a beginning", len(source))
         found = self._use(_lib.qkv_translate, source, begin, len(source))
-        results = [[Translation._from(h, s.cut) for h in s.hypothesis[:s.count]]
-                   for s in found.contents.sentence[:len(source)]]
+        results = [Translation._best(s, text) for s, text in zip(found.contents.sentence[:len(source)], source)]
         _lib.qkv_translations_free(found)
-        for n_best in results:
-            n_best[0].n_best = n_best
-        return [n_best[0] for n_best in results]
+        return results
 
     def score(self, texts, translations):
         """ln p(translation | text) of a pair of str, or a list of them for two lists."""
@@ -187,7 +207,7 @@ class Model:
         return list(out)
 
     def attention(self, text, translation=None):
-        """The Attention of a text and a translation: a Translation, a str, or None for the model's own."""
+        """The Attention of a text of one sentence and a translation: a Translation, a str, or None for the model's own."""
         source, translator = _bytes(text), self._open()
         if translation is None:
             translation = self.translate(text)

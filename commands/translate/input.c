@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/grow.h"
 #include "base/utf8.h"
 #include "commands/command.h"
 
@@ -36,6 +37,7 @@ bool input_open(Input *input, const StringList *texts, FILE *news, Error *error)
 void input_close(Input *input)
 {
     text_close(&input->reader);
+    free(input->paragraph);
 }
 
 /* Reads a line of standard input, after a prompt if it is a terminal. */
@@ -49,10 +51,31 @@ static TextResult read_line(Input *input, const char **line, size_t *length, Err
     return result;
 }
 
+/* Reads lines up to an empty one, which is the text after it. */
+static TextResult read_paragraph(Input *input, const char **line, size_t *length, Error *error)
+{
+    size_t end = 0;
+    TextResult result = TEXT_LINE;
+    if (input->at_empty) return input->at_empty = false, *line = "", *length = 0, TEXT_LINE;
+    while ((result = read_line(input, line, length, error)) == TEXT_LINE) {
+        bool empty = (*line)[strspn(*line, " \t\r")] == 0;
+        if (empty && !end) return TEXT_LINE;
+        if (empty && (input->at_empty = true)) break;
+        if (!GROW(input->paragraph, input->paragraph_size, end + *length + 2))
+            return error_memory(error, "for a paragraph"), TEXT_ERROR;
+        if (end) input->paragraph[end++] = '\n';
+        memcpy(input->paragraph + end, *line, *length + 1);
+        end += *length;
+    }
+    *line = input->paragraph, *length = end;
+    return end && result == TEXT_END ? TEXT_LINE : result;
+}
+
 static TextResult next_line(Input *input, const char **line, size_t *length, Error *error)
 {
     size_t bad;
-    if (!input->texts->count) return read_line(input, line, length, error);
+    if (!input->texts->count)
+        return (input->wrapped ? read_paragraph : read_line)(input, line, length, error);
     if (input->lines == input->texts->count) return TEXT_END;
     *line = input->texts->item[input->lines];
     *length = strlen(*line);
@@ -87,49 +110,35 @@ double input_share(const Input *input)
 
 /* ---- unknown words ---- */
 
-/* Adds each of line s once, without punctuation around it. Without memory some are left out. */
-static void find_unknown(StringList *words, const IdLines *lines, int s)
-{
-    static const char marks[] = "!\"'(),-./:;?[]{}";
-    Error error;
-    json_t *seen = json_object();  // a set
-    for (int t = lines->start[s]; t < lines->start[s + 1]; t++) {
-        char *text = lines->unknown[t] ? strdup(lines->unknown[t]) : NULL, *rest = NULL;
-        for (char *word = text; word && (word = strtok_r(rest ? NULL : text, " \t", &rest));) {
-            size_t first = strspn(word, marks), end = strlen(word);
-            while (first < end && strchr(marks, word[end - 1])) word[--end] = 0;
-            if (first < end) word += first;
-            if (!json_object_get(seen, word) && strings_add(words, word, &error))
-                json_object_set_new(seen, word, json_null());
-        }
-        free(text);
-    }
-    json_decref(seen);
-}
-
-void input_warn_unknown(Input *input, const IdLines *lines, const char *what)
+void input_warn_unknown(Input *input, const StringList *words, const char *what)
 {
     enum { MOST = 10 };  // words that are named
-    StringList words = {0};
     char number[NUMBER_TEXT];
     FILE *news = input->news;
     bool numbered = input->lines && input->texts->count != 1;
-    if (news) find_unknown(&words, lines, lines->count - 1);
-    if (words.count && ++input->unknown_lines <= INPUT_UNKNOWN) {
+    if (news && words->count && ++input->unknown_lines <= INPUT_UNKNOWN) {
         if (input->bar) progressbar_clear(input->bar);
         fprintf(news, "%s: ", command_name());
         if (numbered)
             fprintf(news, "%s %lld%s", input->texts->count ? "text" : "line", input->lines,
                     what ? ", " : ": ");
         fprintf(news, "%s%snot in this model's vocabulary", what ? what : "", what ? ": " : "");
-        for (int w = 0; w < words.count && w < MOST; w++)
-            utf8_print(news, "%s %.80s%s", w ? "," : ":", words.item[w],
-                       strlen(words.item[w]) > 80 ? "…" : "");
-        if (words.count > MOST)
-            fprintf(news, ", and %s more", number_text(number, words.count - MOST));
+        for (int w = 0; w < words->count && w < MOST; w++)
+            utf8_print(news, "%s %.80s%s", w ? "," : ":", words->item[w],
+                       strlen(words->item[w]) > 80 ? "…" : "");
+        if (words->count > MOST)
+            fprintf(news, ", and %s more", number_text(number, words->count - MOST));
         fputc('\n', news);
     }
+}
+
+bool input_warn_line(Input *input, const IdLines *lines, const char *what, Error *error)
+{
+    StringList words = {0};
+    bool good = unknown_words(&words, lines, lines->count - 1, error);
+    if (good) input_warn_unknown(input, &words, what);
     strings_free(&words);
+    return good;
 }
 
 void input_end(const Input *input)
@@ -138,14 +147,6 @@ void input_end(const Input *input)
     if (more > 0)
         fprintf(input->news, "%s: %lld more line%s words that are not in the vocabulary\n",
                 command_name(), more, more == 1 ? " has" : "s have");
-}
-
-void input_put_unknown(JsonWriter *json, const char *key, const IdLines *lines, int s)
-{
-    StringList words = {0};
-    find_unknown(&words, lines, s);
-    json_put_texts(json, key, words.item, words.count);
-    strings_free(&words);
 }
 
 /* ---- lines that go together ---- */
@@ -194,8 +195,9 @@ bool pairs_add(const Pairs *p, IdLines *source, IdLines *target, bool *left_out,
         !bundle_encode(p->bundle, SOURCE, source, line, length, &cut, error) ||
         !bundle_encode(p->bundle, TARGET, target, other, other_length, &other_cut, error))
         return false;
-    input_warn_unknown(p->input, source, NULL);
-    input_warn_unknown(p->input, target, "target");
+    if (!input_warn_line(p->input, source, NULL, error) ||
+        !input_warn_line(p->input, target, "target", error))
+        return false;
     bool bare = !p->target && other == line + length;
     *left_out = cut || other_cut || bare;
     if (bare && p->input->news)

@@ -6,8 +6,7 @@
 #include "base/options.h"
 #include "commands/progressbar.h"
 #include "data/text.h"
-#include "inference/bundle.h"
-#include "inference/idlines.h"
+#include "inference/passage.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -19,6 +18,10 @@ typedef struct Input {
     ProgressBar *bar;         // that is on it, or NULL; the caller sets it
     long long unknown_lines;  // with unknown words
     FILE *prompt;             // where a prompt is printed, or NULL
+    bool wrapped;             // the caller sets it: lines up to an empty one are one text
+    char *paragraph;          // the last of these
+    size_t paragraph_size;    // allocated
+    bool at_empty;            // the empty line after it is the next text
     double size;              // bytes of standard input, if it is a file; else 0
     long long lines;          // returned so far
 } Input;
@@ -40,15 +43,15 @@ bool input_ready(Input *input);
  * unknown. */
 double input_share(const Input *input);
 
-/* Names the words of the last of `lines` that are not in the vocabulary, for INPUT_UNKNOWN lines
- * at most; input_end says how many more there are. what: the option whose text the line is;
- * NULL: it is the line that was read last. */
+/* Names words that are not in the vocabulary, for INPUT_UNKNOWN lines at most; input_end says how
+ * many more there are. what: the option whose text they are from; NULL: the line that was read
+ * last. */
 enum { INPUT_UNKNOWN = 10 };
-void input_warn_unknown(Input *input, const IdLines *lines, const char *what);
+void input_warn_unknown(Input *input, const StringList *words, const char *what);
 void input_end(const Input *input);
 
-/* Puts these words of line s. */
-void input_put_unknown(JsonWriter *json, const char *key, const IdLines *lines, int s);
+/* The same of the last of `lines`. */
+bool input_warn_line(Input *input, const IdLines *lines, const char *what, Error *error);
 
 /* The next line of a file that goes with the input line by line; fails if there is none. what:
  * the lines of the input, for the error. */

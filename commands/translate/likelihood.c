@@ -41,6 +41,15 @@ static void read_chunk(Likelihood *l, bool *failed, Error *error)
     if (l->source.count > l->target.count) l->source.count--;  // without its target
 }
 
+static void put_unknown(JsonWriter *json, const char *key, const IdLines *lines, int s)
+{
+    StringList words = {0};
+    Error error;
+    unknown_words(&words, lines, s, &error);
+    json_put_texts(json, key, words.item, words.count);
+    strings_free(&words);
+}
+
 /* Prints pair s of the chunk, with the target tokens first .. end-1. */
 static void print_json(const Likelihood *l, int s, int first, int end, double sum)
 {
@@ -48,8 +57,8 @@ static void print_json(const Likelihood *l, int s, int first, int end, double su
     JsonWriter json = {.out = stdout, .lines = true};
     json_open(&json, NULL);
     json_put_integer(&json, "line", l->scored + l->left_out + 1);
-    input_put_unknown(&json, "unknown", &l->source, s);
-    input_put_unknown(&json, "unknown_target", &l->target, s);
+    put_unknown(&json, "unknown", &l->source, s);
+    put_unknown(&json, "unknown_target", &l->target, s);
     json_put_real(&json, "log_probability", sum);
     json_open_array(&json, "tokens");
     for (int t = first; t < end; t++)

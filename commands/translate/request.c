@@ -193,6 +193,7 @@ bool request_defaults(Request *r, Error *error)
     int own = sizeof request_options / sizeof *request_options;
     const OptionGroup groups[] = {
         {"Translating", NULL, request_options, own, r},
+        {"Texts", NULL, passage_options, passage_option_count, &r->passage},
         {"Searching", NULL, search_options, search_option_count, &r->search},
         {"Which attention", NULL, choice_options, choice_option_count, &r->choice_words}};
     memcpy(r->groups, groups, sizeof groups);

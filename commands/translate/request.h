@@ -5,9 +5,10 @@
 #include "explain/choice.h"
 #include "explain/picture.h"
 #include "inference/bundle.h"
+#include "inference/passage.h"
 #include "inference/search.h"
 
-enum { REQUEST_GROUPS = 3 };
+enum { REQUEST_GROUPS = 4 };
 
 typedef struct Request {
     StringList model, attention;
@@ -18,6 +19,7 @@ typedef struct Request {
     int invalid;  // a TextInvalid
     bool align, words, head_report, int8, list_vocabulary, show, explain, backward, score,
         lowercase, json, quiet, short_help, help, version;
+    PassageConfig passage;
     SearchConfig search;
     ChoiceConfig choice_words;
     Intervention intervention;

@@ -17,16 +17,21 @@
 #include "explain/maps.h"
 #include "explain/page.h"
 #include "explain/picture.h"
-#include "inference/copying.h"
+#include "inference/answer.h"
 
-/* One translation of a line. */
+enum { MOST_DOUBTS = 10, MOST_MISSING = 10 };  // that are named
+
+/* The words of a sentence's translation. */
+typedef struct Words {
+    int *word, words;    // the word of each token but </s>
+    double *confidence;  // [words] the probability of each word; NULL: not needed
+} Words;
+
+/* What is shown of a translation of a text. */
 typedef struct Answer {
-    const Hypothesis *hypothesis;
-    char *text, *links;   // links NULL: no alignment
-    int *word, words;     // of each token but </s>, for the links and the confidence
-    double *confidence;   // [words] the probability of each word; NULL: not needed
-    const char **copied;  // unknown words of the source in its place (inference/copying.h)
-    LazySnapshot lazy;
+    TextAnswer text;
+    Words *words;  // [text.count], with links or JSON
+    char *links;   // NULL: no alignment
 } Answer;
 
 bool view_needs_words(const View *view)
@@ -79,17 +84,21 @@ static bool draw_file(const void *context, Error *error)
                : picture_save(d->path, NULL, d->input, error);
 }
 
-/* Draws "out.png" of a single text, and "out-3.png" of the third of several. */
+/* Draws "out.png" of a single sentence, "out-3.png" of the third text or of a text's third
+ * sentence, "out-3-2.png" of the second sentence of the third text. */
 static bool draw(const View *view, const PictureInput *input, const char *name,
-                 long long number, Error *error)
+                 long long number, int sentence, Error *error)
 {
     Drawing drawing = {.input = input};
-    char *path = drawing.path;
-    int stem = (int)(strrchr(name, '.') - name);
-    if (view->request->texts.count == 1) snprintf(path, sizeof drawing.path, "%s", name);
-    else snprintf(path, sizeof drawing.path, "%.*s-%lld%s", stem, name, number, name + stem);
-    if (!command_draw(draw_file, &drawing, path, error)) return false;
-    if (view->news) utf8_print(view->news, "%s: drew %s\n", command_name(), path);
+    int stem = (int)(strrchr(name, '.') - name), size = sizeof drawing.path;
+    int length = snprintf(drawing.path, (size_t)size, "%.*s", stem, name);
+    if (view->request->texts.count != 1)
+        length += snprintf(drawing.path + length, (size_t)(size - length), "-%lld", number);
+    if (sentence)
+        length += snprintf(drawing.path + length, (size_t)(size - length), "-%d", sentence);
+    snprintf(drawing.path + length, (size_t)(size - length), "%s", name + stem);
+    if (!command_draw(draw_file, &drawing, drawing.path, error)) return false;
+    if (view->news) utf8_print(view->news, "%s: drew %s\n", command_name(), drawing.path);
     return true;
 }
 
@@ -108,8 +117,9 @@ static bool shows_attention(const Request *r)
     return r->attention.count || r->show || r->explain || r->head_report;
 }
 
-/* Does so for a translation of line `number`. */
-static bool show(View *view, Answer *answer, long long number, Error *error)
+/* Does so for a sentence of text `number`; sentence: 0 if it is the only one. */
+static bool show(View *view, SentenceAnswer *answer, long long number, int sentence,
+                 Error *error)
 {
     const Request *r = view->request;
     if (!shows_attention(r)) return true;
@@ -128,7 +138,7 @@ static bool show(View *view, Answer *answer, long long number, Error *error)
                                 .given = r->given != NULL,
                                 .missing = view->missing};
     for (int i = 0; good && i < r->attention.count; i++)
-        good = draw(view, &input, r->attention.item[i], number, error);
+        good = draw(view, &input, r->attention.item[i], number, sentence, error);
     good = good && (!r->show || r->json || picture_save(NULL, stdout, &input, error)) &&
            (!r->explain || explain_print(stdout, snapshot, input.vocabulary, &view->choice,
                                          r->word, r->backward ? &update : NULL, error));
@@ -136,64 +146,82 @@ static bool show(View *view, Answer *answer, long long number, Error *error)
     return good;
 }
 
-/* For an empty line: fails if its attention is to be shown and it is the only text. */
+/* For a text without a sentence: fails if its attention is to be shown and it is the only text. */
 static bool show_nothing(const View *view, long long number, Error *error)
 {
     const Request *r = view->request;
     if (!shows_attention(r)) return true;
-    if (r->texts.count == 1) return error_set(error, "the text is empty: it has no attention");
+    if (r->texts.count == 1)
+        return error_set(error, "the text has nothing to translate: it has no attention");
     if (view->news)
-        fprintf(view->news, "%s: line %lld is empty: it has no attention\n", command_name(),
-                number);
+        fprintf(view->news, "%s: line %lld has nothing to translate: it has no attention\n",
+                command_name(), number);
     return true;
 }
 
 /* ---- the answer ---- */
 
-static bool find_words(Answer *answer, const Tokenizer *tokenizer, Error *error)
+/* words (=) those of a sentence, with `confidence` and their probabilities: the products of those of
+ * their tokens. A token may be several words: each has its probability. */
+static bool find_words(Words *words, const SentenceAnswer *a, const Tokenizer *tokenizer,
+                       bool confidence, Error *error)
 {
-    const Hypothesis *from = answer->hypothesis;
-    answer->word = malloc((size_t)from->length * sizeof *answer->word);
-    if (!answer->word) return error_memory(error, "for the words of a translation");
-    return words_of_ids(answer->word, &answer->words, tokenizer, from->id, from->length - 1,
-                        error);
-}
-
-/* answer->links (=) the links of the pair, as text. source_word [n-1]: the words of the source's
- * tokens. */
-static bool find_links(Answer *answer, View *view, const int *source_word, Error *error)
-{
-    TextStream stream;
-    const Snapshot *snapshot = snapshot_get(&answer->lazy, error);
-    if (!snapshot || !aligner_link(&view->aligner, snapshot, source_word, answer->word, error))
-        return false;
-    FILE *out = textstream_open(&stream);
-    if (out) links_print(out, &view->aligner.links);
-    answer->links = textstream_close(&stream);
-    return answer->links || error_memory(error, "to align words");
-}
-
-/* answer->confidence (=) the probability of each word of the text, the product of its tokens'. A
- * token may be several words: each has its probability. */
-static bool find_confidence(Answer *answer, Error *error)
-{
-    const int *word = answer->word;
-    answer->confidence = calloc((size_t)answer->words + 1, sizeof *answer->confidence);
-    if (!answer->confidence) return error_memory(error, "for the words of a translation");
-    for (int t = 0, last = -1; t < answer->hypothesis->length - 1; last = word[t++])
+    const Hypothesis *from = a->hypothesis;
+    words->word = malloc((size_t)from->length * sizeof *words->word);
+    if (!words->word) return error_memory(error, "for the words of a translation");
+    const int *word = words->word;
+    bool good = words_of_ids(words->word, &words->words, tokenizer, from->id, from->length - 1,
+                             a->replaced, error);
+    if (!good || !confidence) return good;
+    words->confidence = calloc((size_t)words->words + 1, sizeof *words->confidence);
+    if (!words->confidence) return error_memory(error, "for the words of a translation");
+    for (int t = 0, last = -1; t < from->length - 1; last = word[t++])
         for (int w = word[t] > last ? last + 1 : word[t]; w <= word[t]; w++)
-            answer->confidence[w] += answer->hypothesis->each[t];
-    for (int w = 0; w < answer->words; w++) answer->confidence[w] = exp(answer->confidence[w]);
+            words->confidence[w] += from->each[t];
+    for (int w = 0; w < words->words; w++) words->confidence[w] = exp(words->confidence[w]);
     return true;
 }
 
-/* The members of one translation, into the object that is open. */
-static void put_answer(JsonWriter *json, const Answer *answer, const Tokenizer *tokenizer)
+/* Where the words of a sentence that begins at `begin` are counted from. */
+static int words_before(const char *text, size_t begin)
 {
-    const Hypothesis *hypothesis = answer->hypothesis;
-    json_put_text(json, "text", answer->text);
-    json_put_real(json, "score", hypothesis->score);
-    json_put_real(json, "log_probability", hypothesis->log_probability);
+    int words = 0;
+    for (size_t i = 0; i < begin; i++)
+        words += !strchr(" \t\n\r", text[i]) && (i == 0 || strchr(" \t\n\r", text[i - 1]));
+    return words - (begin > 0 && !strchr(" \t\n\r", text[begin - 1]));
+}
+
+/* answer->links (=) the links of all sentences, as text; words are counted in the whole text. */
+static bool find_links(Answer *answer, View *view, const IdLines *lines, int first,
+                       Error *error)
+{
+    TextStream stream;
+    bool good = true;
+    FILE *out = textstream_open(&stream);
+    for (int i = 0; out && good && i < answer->text.count; i++) {
+        SentenceAnswer *s = &answer->text.sentence[i];
+        int before = words_before(answer->text.text, answer->text.begin[i]);
+        for (int t = 0; t < s->hypothesis->length - 1; t++) answer->words[i].word[t] += before;
+        const Snapshot *snapshot = snapshot_get(&s->lazy, error);
+        good = snapshot &&
+               aligner_link(&view->aligner, snapshot, lines->word + lines->start[first + i],
+                            answer->words[i].word, error);
+        if (good && ftell(out) > 0 && view->aligner.links.count) putc(' ', out);
+        if (good) links_print(out, &view->aligner.links);
+    }
+    answer->links = textstream_close(&stream);
+    return good && (answer->links || error_memory(error, "to align words"));
+}
+
+/* The tokens of a sentence's translation, into the object that is open; of none, if a text has no
+ * sentence. */
+static void put_hypothesis(JsonWriter *json, const Answer *answer, int i,
+                           const Tokenizer *tokenizer)
+{
+    static const Hypothesis nothing;
+    bool none = i >= answer->text.count;
+    const Hypothesis *hypothesis = none ? &nothing : answer->text.sentence[i].hypothesis;
+    const Words *words = none ? &(Words){0} : &answer->words[i];
     json_open_array(json, "tokens");
     for (int t = 0; t < hypothesis->length; t++)
         json_put_text(json, NULL, tokenizer_piece(tokenizer, hypothesis->id[t]));
@@ -202,9 +230,44 @@ static void put_answer(JsonWriter *json, const Answer *answer, const Tokenizer *
     for (int t = 0; t < hypothesis->length; t++) json_put_real(json, NULL, hypothesis->each[t]);
     json_close(json);
     json_open_array(json, "confidence");
-    for (int w = 0; w < answer->words; w++) json_put_real(json, NULL, answer->confidence[w]);
+    for (int w = 0; w < words->words; w++) json_put_real(json, NULL, words->confidence[w]);
     json_close(json);
-    if (answer->links) json_put_text(json, "alignment", answer->links);
+}
+
+/* What is probably wrong with the sentences first .. end-1 of a translation of a text. */
+static void put_doubts(JsonWriter *json, const TextAnswer *a, const Sentence *source, int first,
+                       int end)
+{
+    int cut = 0;
+    bool limit = false, doubtful = false;
+    double coverage = first == end;
+    for (int i = first; i < end; i++) {
+        const SentenceAnswer *s = &a->sentence[i];
+        if (source[i].cut > cut) cut = source[i].cut;
+        limit |= s->limit, doubtful |= s->doubtful, coverage += s->coverage / (end - first);
+    }
+    json_put_integer(json, "cut", cut);
+    json_put_bool(json, "limit", limit);
+    json_open_array(json, "missing");
+    for (int i = first; i < end; i++)
+        for (int k = 0; k < a->sentence[i].missing.count; k++)
+            json_put_text(json, NULL, a->sentence[i].missing.item[k]);
+    json_close(json);
+    json_put_real(json, "coverage", coverage);
+    json_put_bool(json, "doubtful", doubtful);
+}
+
+/* "KEY":[begin,end], counted in characters of a text. */
+static void put_range(JsonWriter *json, const char *key, const char *text, size_t begin,
+                      size_t length)
+{
+    int64_t before = 0, inside = 0;
+    for (size_t i = 0; i < begin + length; i++)
+        if ((text[i] & 0xC0) != 0x80) *(i < begin ? &before : &inside) += 1;
+    json_open_array(json, key);
+    json_put_integer(json, NULL, before);
+    json_put_integer(json, NULL, before + inside);
+    json_close(json);
 }
 
 static void put_tokens(JsonWriter *json, const char *key, const View *view,
@@ -244,8 +307,9 @@ static bool put_map(JsonWriter *json, const View *view, const Snapshot *snapshot
     return true;
 }
 
-/* The chosen maps of a translation, into the array that is open. */
-static bool put_attention(JsonWriter *json, const View *view, Answer *answer, Error *error)
+/* The chosen maps of a translation, into the object that is open. */
+static bool put_attention(JsonWriter *json, const View *view, SentenceAnswer *answer,
+                          Error *error)
 {
     const Snapshot *snapshot = snapshot_get(&answer->lazy, error);
     const PictureInput input = {
@@ -253,6 +317,7 @@ static bool put_attention(JsonWriter *json, const View *view, Answer *answer, Er
     Choice choice = view->drawn;
     PictureBest best;
     bool good = snapshot;
+    json_open_array(json, "attention");
     if (good && choice.head == CHOICE_BEST) {
         good = picture_best(&best, &input, error);
         choice.layer = best.layer, choice.head = best.head;
@@ -266,32 +331,65 @@ static bool put_attention(JsonWriter *json, const View *view, Answer *answer, Er
                 if ((choice.all_kinds || choice.kind == kind) &&
                     (choice.layer < 0 || choice.layer == l))
                     good = good && put_map(json, view, snapshot, kind, l, h, error);
+    json_close(json);
     return good;
 }
 
-static bool print_json(const View *view, Answer *answers, int count, const IdLines *lines,
-                       int s, long long number, Error *error)
+/* A translation of text p, into the object that is open. show: with the attention */
+static bool put_answer(JsonWriter *json, const View *view, const Answer *answer,
+                       const Passages *passages, int p, bool show, Error *error)
 {
     const Tokenizer *tokenizer = view->bundle->vocabulary.tokenizer[TARGET];
+    const TextAnswer *a = &answer->text;
+    const Passage *passage = &passages->passage[p];
+    const Sentence *source = passages->sentence + passage->first;
+    bool whole =
+        !a->count || (a->count == 1 && source->begin == 0 && source->end == passage->length);
+    bool good = true;
+    json_put_text(json, "text", a->text);
+    json_put_real(json, "score", a->score);
+    json_put_real(json, "log_probability", a->log_probability);
+    if (a->count < 2) put_hypothesis(json, answer, 0, tokenizer);
+    if (answer->links) json_put_text(json, "alignment", answer->links);
+    put_doubts(json, a, source, 0, a->count);
+    if (show && a->count < 2) good = !a->count || put_attention(json, view, a->sentence, error);
+    if (whole) return good;
+    json_open_array(json, "sentences");
+    for (int i = 0; good && i < a->count; i++) {
+        SentenceAnswer *s = &a->sentence[i];
+        json_open(json, NULL);
+        put_range(json, "source", passage->text, source[i].begin,
+                  source[i].end - source[i].begin);
+        put_range(json, "target", a->text, a->begin[i], strlen(s->text));
+        json_put_text(json, "text", s->text);
+        json_put_real(json, "score", s->hypothesis->score);
+        json_put_real(json, "log_probability", s->hypothesis->log_probability);
+        put_hypothesis(json, answer, i, tokenizer);
+        put_doubts(json, a, source, i, i + 1);
+        if (show && a->count > 1) good = put_attention(json, view, s, error);
+        json_close(json);
+    }
+    json_close(json);
+    return good;
+}
+
+static bool print_json(const View *view, const Answer *answers, int count,
+                       const Passages *passages, int p, long long number, Error *error)
+{
+    const StringList *unknown = &passages->passage[p].unknown;
     bool several = view->request->search.n_best > 1;
     JsonWriter json = {.out = stdout, .lines = true};
     json_open(&json, NULL);
     json_put_integer(&json, "line", number);
-    input_put_unknown(&json, "unknown", lines, s);
-    put_answer(&json, &answers[0], tokenizer);
+    json_put_texts(&json, "unknown", unknown->item, unknown->count);
+    bool good = put_answer(&json, view, answers, passages, p, view->request->show, error);
     if (several) json_open_array(&json, "n_best");
-    for (int h = 0; several && h < count; h++) {
+    for (int h = 0; several && good && h < count; h++) {
         json_open(&json, NULL);
-        put_answer(&json, &answers[h], tokenizer);
+        good = put_answer(&json, view, &answers[h], passages, p, false, error);
         json_close(&json);
     }
     if (several) json_close(&json);
-    bool good = true;
-    if (view->request->show) {
-        json_open_array(&json, "attention");
-        good = !answers->hypothesis->length || put_attention(&json, view, answers, error);
-        json_close(&json);
-    }
     json_close(&json);
     return good;
 }
@@ -299,73 +397,95 @@ static bool print_json(const View *view, Answer *answers, int count, const IdLin
 static void print_text(const Answer *answer, bool several, long long number)
 {
     if (several) printf("%lld ||| ", number);
-    utf8_put(stdout, answer->text);
-    if (several) printf(" ||| %.4f", answer->hypothesis->score);
+    (several || answer->links ? utf8_put : utf8_put_lines)(stdout, answer->text.text);
+    if (several) printf(" ||| %.4f", answer->text.score);
     if (answer->links) printf(" ||| %s", answer->links);
     putchar('\n');
 }
 
-/* answer (=) a translation of line s: its alignment, its text. */
-static bool make_answer(View *view, Answer *answer, const Hypothesis *hypothesis,
-                        const IdLines *lines, int s, Error *error)
+/* Says what is probably wrong with the translation of a text, for MOST_DOUBTS texts. */
+static void warn(View *view, const TextAnswer *a, long long number)
 {
-    int first = lines->start[s];
-    const Tokenizer *tokenizer = view->bundle->vocabulary.tokenizer[TARGET];
-    LazySnapshot *lazy = &answer->lazy;
-    answer->hypothesis = hypothesis;
-    *lazy = copying_snapshot(&view->bundle->model, lines, s, hypothesis);
-    lazy->unknown[SOURCE] = (const char *const *)lines->unknown + first;
-    lazy->each = hypothesis->each;
-    bool links = hypothesis->length && view_needs_words(view),
-         confidence = hypothesis->length && view->request->json;
-    if (((links || confidence) && !find_words(answer, tokenizer, error)) ||
-        (links && !find_links(answer, view, lines->word + first, error)) ||
-        (confidence && !find_confidence(answer, error)))
-        return false;
-    bool copies = view->request->search.copy_unknown && !view->given;
-    if (copies && !copying_choose(&answer->copied, lines, s, hypothesis, lazy, error))
-        return false;
-    lazy->unknown[TARGET] =
-        view->given ? (const char *const *)view->given->unknown : answer->copied;
-    return tokenizer_decode_replaced(tokenizer, &answer->text, hypothesis->id,
-                                     (size_t)hypothesis->length, lazy->unknown[TARGET], error);
+    int doubtful = 0, limit = 0, missing = 0;
+    TextStream stream;
+    FILE *out = view->news ? textstream_open(&stream) : NULL;
+    if (!out) return;
+    for (int i = 0; i < a->count; i++) {
+        const StringList *lost = &a->sentence[i].missing;
+        doubtful += a->sentence[i].doubtful, limit += a->sentence[i].limit;
+        for (int k = 0; k < lost->count; k++)
+            if (++missing <= MOST_MISSING)
+                fprintf(out, "%s %.60s", missing > 1 ? "," : " has no", lost->item[k]);
+    }
+    if (missing > MOST_MISSING) fprintf(out, " and %d more", missing - MOST_MISSING);
+    if (limit) fprintf(out, "%s was ended at its longest", missing ? " and" : "");
+    if (doubtful)
+        fprintf(out, "%s has a low score (%.2f)", missing || limit ? " and" : "", a->score);
+    char *what = textstream_close(&stream);
+    if (what && *what && ++view->warned <= MOST_DOUBTS)
+        utf8_print(view->news, "%s: check line %lld: its translation%s\n", command_name(),
+                   number, what);
+    free(what);
 }
 
-static void answer_free(Answer *answer)
+/* answer (=) the h-th best translation of text p. */
+static bool make_answer(View *view, Answer *answer, const Translation *translation, int h,
+                        const Passages *passages, int p, Error *error)
 {
-    snapshot_close(answer->lazy.taken);
-    free(answer->text);
+    const Request *r = view->request;
+    const Tokenizer *tokenizer = view->bundle->vocabulary.tokenizer[TARGET];
+    TextAnswer *a = &answer->text;
+    bool good = answer_create(a, passages, p, translation, h, &r->search, r->json, error);
+    bool words = good && (view_needs_words(view) || r->json);
+    if (words && !(answer->words = calloc((size_t)a->count + 1, sizeof *answer->words)))
+        good = error_memory(error, "for the words of a translation");
+    for (int i = 0; words && good && i < a->count; i++)
+        good = find_words(&answer->words[i], &a->sentence[i], tokenizer, r->json, error);
+    good =
+        good && (!view_needs_words(view) || !a->count ||
+                 find_links(answer, view, &passages->lines, passages->passage[p].first, error));
+    for (int i = 0; h > 0 && i < a->count; i++) {
+        snapshot_close(a->sentence[i].lazy.taken);
+        a->sentence[i].lazy.taken = NULL;
+    }
+    return good;
+}
+
+static void free_answer(Answer *answer)
+{
+    for (int i = 0; answer->words && i < answer->text.count; i++) {
+        free(answer->words[i].word);
+        free(answer->words[i].confidence);
+    }
+    free(answer->words);
     free(answer->links);
-    free(answer->word);
-    free(answer->confidence);
-    free(answer->copied);
+    answer_free(&answer->text);
 }
 
 /* All views of a translation share one snapshot. */
-bool view_answer(View *view, char **text, const IdLines *lines, int s,
+bool view_answer(View *view, char **text, const Passages *passages, int p,
                  const Translation *translation, long long number, Error *error)
 {
-    static const Hypothesis nothing = {0};
     const Request *r = view->request;
-    bool empty = lines->start[s + 1] - lines->start[s] == 1, good = true;
-    bool several = r->search.n_best > 1;
-    const Hypothesis *hypothesis = empty ? &nothing : translation->hypothesis;
-    int count = empty || !several ? 1 : translation->count;
+    int sentences = passages->passage[p].count, count = 1;
+    bool several = r->search.n_best > 1, good = true;
+    for (int i = 0; several && i < sentences; i++)
+        if (translation[i].count > count) count = translation[i].count;
     Answer *answers = calloc((size_t)count, sizeof *answers);
     if (!answers) return error_memory(error, "for %d texts", count);
-    if (empty) good = show_nothing(view, number, error);
-    for (int h = 0; h < count && good; h++) {
-        good = make_answer(view, &answers[h], &hypothesis[h], lines, s, error);
-        if (h > 0) snapshot_close(answers[h].lazy.taken), answers[h].lazy.taken = NULL;
-    }
+    if (!sentences) good = show_nothing(view, number, error);
+    for (int h = 0; h < count && good; h++)
+        good = make_answer(view, &answers[h], translation, h, passages, p, error);
+    if (good) warn(view, &answers->text, number);
     if (good && r->json && !r->head_report)
-        good = print_json(view, answers, count, lines, s, number, error);
-    else if (!r->head_report && (empty || !r->explain))
+        good = print_json(view, answers, count, passages, p, number, error);
+    else if (!r->head_report && (!sentences || !r->explain))
         for (int h = 0; good && h < count; h++) print_text(&answers[h], several, number);
-    good = good && (empty || show(view, answers, number, error));
-    *text = answers[0].text;
-    answers[0].text = NULL;
-    for (int h = 0; h < count; h++) answer_free(&answers[h]);
+    for (int i = 0; good && i < sentences; i++)
+        good = show(view, &answers->text.sentence[i], number, sentences > 1 ? i + 1 : 0, error);
+    *text = answers->text.text;
+    answers->text.text = NULL;
+    for (int h = 0; h < count; h++) free_answer(&answers[h]);
     free(answers);
     return good;
 }
@@ -379,6 +499,9 @@ bool view_close(View *view, Error *error)
             "%s: no font for %s(boxes in the picture): install one, such as fonts-noto-core\n",
             command_name(), missing->characters);
     if (missing) munmap(missing, sizeof *missing);
+    if (view->warned > MOST_DOUBTS)
+        fprintf(view->news, "%s: %d more to check: --json marks them\n", command_name(),
+                view->warned - MOST_DOUBTS);
     bool good = !error || !view->request->head_report || report_heads(view, error);
     aligner_free(&view->aligner);
     heads_free(&view->heads);

@@ -20,19 +20,19 @@
 #include "commands/translate/aligner.h"
 #include "commands/translate/request.h"
 #include "explain/heads.h"
-#include "inference/bundle.h"
+#include "inference/passage.h"
 
 typedef struct View {
     /* the caller sets */
     const Request *request;
     const Bundle *bundle;  // loaded from the request's first model
     FILE *news;            // or NULL
-    const IdLines *given;  // the translation of --given; or NULL
     /* set by view_open */
     Choice choice;           // for links and explanations: --head best is resolved
     Choice drawn;            // for maps: --head best is kept; its known layer and head are set
     Aligner aligner;         // with --align
     Heads heads;             // with --head-report
+    int warned;              // texts whose translation is probably wrong
     MissingGlyphs *missing;  // in the pictures; command_share; NULL: fonts are not checked
 } View;
 
@@ -44,7 +44,7 @@ bool view_close(View *view, Error *error);
 /* Whether lines need the words of their tokens (IdLines.find_words). */
 bool view_needs_words(const View *view);
 
-/* Shows the translations of line s of `lines`, which is line `number` of the input. *text (=)
- * the best one, to be freed, also after an error. */
-bool view_answer(View *view, char **text, const IdLines *lines, int s,
+/* Shows the translations of text p, which is line `number` of the input; translation [count]: those of
+ * its sentences. *text (=) the best one, to be freed, also after an error. */
+bool view_answer(View *view, char **text, const Passages *passages, int p,
                  const Translation *translation, long long number, Error *error);

@@ -103,11 +103,11 @@ check "--attention draws all that it names" sh -c \
     'test "$(grep -c "drew" err)" = 3 && cmp a.png c.png && head -c 4 a.png | grep -q PNG && grep -q "^<!DOCTYPE" b.html'
 translate --attention d.png --attention e.html "one" "two" >out 2>err
 check "of each of several texts" test -s d-1.png -a -s d-2.png -a -s e-1.html -a -s e-2.html
-wrong "an empty text has no attention" 1 "the text is empty: it has no attention" \
+wrong "an empty text has no attention" 1 "the text has nothing to translate: it has no attention" \
     translate --attention x.png ""
 printf '\none\n' | translate --attention f.png >out 2>err
 check "nor has an empty line, which stops nothing" sh -c 'test $1 = 0 -a -s f-2.png -a ! -e f-1.png &&
-    grep -q "^translate: line 1 is empty: it has no attention$" err' sh $?
+    grep -q "^translate: line 1 has nothing to translate: it has no attention$" err' sh $?
 translate --explain --attention-kind all "one two" >out 2>err
 check "--explain --attention-kind all says which" grep -q "^translate: --explain .* here cross; --attention-kind " err
 
@@ -125,9 +125,9 @@ done
 check "in a pipe, without escapes" sh -c '! grep -q "$(printf "\033")" out'
 translate --show --attention-kind all "one two" "" "three" >out 2>err
 check "every kind of every text, but not of an empty one" sh -c \
-    'test "$(grep -c "^[A-Z].*attention.* · " out)" = 6 && grep -q "line 2 is empty" err'
+    'test "$(grep -c "^[A-Z].*attention.* · " out)" = 6 && grep -q "line 2 has nothing to translate" err'
 wrong "--explain and --json" 2 "text for people" translate --explain --json one
-wrong "--show of an empty text" 1 "the text is empty" translate --show ""
+wrong "--show of an empty text" 1 "nothing to translate" translate --show ""
 
 # ---- a run that is complete ----
 again() { "$BIN/train" $corpus $tiny --max-updates 60 --output run --no-quiet "$@" >out 2>err; }

@@ -49,7 +49,7 @@ check "it names the program to go on with" grep -q \
     "^translate with: qkv-translate --model checkpoints/toy --attention attention.png '[^']*'$" log
 check "qkv-translate finds the model" sh -c 'qkv-translate "jane visits africa" >out 2>err && test "$(wc -l <out)" = 1'
 qkv-translate "Jane Visits AFRICA" >capitals 2>err
-check "the toy folds case" sh -c 'cmp out capitals && test ! -s err'
+check "the toy folds case" sh -c 'cmp out capitals && ! grep -q vocabulary err'
 check "without a model qkv-translate uses the one that is installed, and says so" sh -c \
     "cd empty && test \"\$(qkv-translate 'jane visits africa in september' 2>err)\" = \"jane visite l'afrique en septembre\" &&
     grep -q '^qkv-translate: using the toy model .*/share/qkv/toy/model.safetensors; qkv-train makes your own' err"

@@ -61,7 +61,9 @@ outputs() {
     step "weights.tsv" sh -c '! grep -q "a	b" "$0/weights.tsv"' "$run"
     made plain 5
     made align 5 --align
-    made n-best 9 --n-best 2 --beam 2
+    step n-best translate --n-best 2 --beam 2 <lines
+    cut -d ' ' -f 1 step.out | uniq >n-best.out
+    step "the lines of n-best" count 5 n-best.out
     made json 5 --json --show --align
     step "clean JSON" clean json.out
     step list translate --list-vocabulary

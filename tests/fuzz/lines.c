@@ -20,40 +20,36 @@ static const volatile sig_atomic_t go_on;
 static Workers *worker;
 static FILE *nowhere;
 
-static void answer(View *view, Input *input, const IdLines *lines,
-                   const Translation *translation)
-{
-    char *text = NULL;
-    accepted(view_answer(view, &text, lines, 0, translation, input->lines, &error));
-    free(text);
-}
-
 /* Translates a line, or shows that it has the given translation. */
-static void translate(View *view, Input *input, const char *line, size_t length,
-                      const IdLines *given)
+static void translate(View *view, Input *input, Passages *passages, const char *line,
+                      size_t length, const IdLines *given)
 {
-    const Bundle *bundle = view->bundle;
-    IdLines lines = {.find_words = true, .find_unknown = true};
-    Ensemble ensemble = ensemble_of(&bundle->model);
-    Translations out;
-    size_t cut;
-    view->given = given;
-    if (accepted(bundle_encode(bundle, SOURCE, &lines, line, length, &cut, &error))) {
-        input_warn_unknown(input, &lines, NULL);
-        TranslatorInput one = {.source = idlines_packed(&lines), .line = 1};
-        Hypothesis best = {0};
-        if (given) {
-            double *each = calloc(given->ids.count + 1, sizeof *each);
-            best = (Hypothesis){given->ids.id, (int)given->ids.count, NAN, NAN, each};
-            answer(view, input, &lines, &(Translation){&best, 1});
-            free(each);
-        } else if (accepted(translator_run(&out, &ensemble, &one, &view->request->search,
-                                           worker, NULL, &error))) {
-            answer(view, input, &lines, out.sentence);
-            translations_free(&out);
-        }
+    Ensemble ensemble = ensemble_of(&view->bundle->model);
+    Translations out = {0};
+    Hypothesis best = {0};
+    Translation pair = {&best, 1, 100}, *found = &pair;
+    char *text = NULL;
+    passages->given = given;
+    passages->whole = passages->plain = given;
+    passages_clear(passages);
+    if (!accepted(passages_add(passages, line, length, &error))) return;
+    input_warn_unknown(input, &passages->passage->unknown, NULL);
+    TranslatorInput one = {.source = idlines_packed(&passages->lines),
+                           .placeholder = passages_placeholder(passages),
+                           .line = 1};
+    bool good = true;
+    if (given) {
+        best = (Hypothesis){given->ids.id, (int)given->ids.count, NAN, NAN,
+                            calloc(given->ids.count + 1, sizeof(double))};
+    } else if (passages->lines.count) {
+        good = accepted(translator_run(&out, &ensemble, &one, &view->request->search, worker,
+                                       NULL, &error));
+        found = out.sentence;
     }
-    idlines_free(&lines);
+    if (good) accepted(view_answer(view, &text, passages, 0, found, input->lines, &error));
+    translations_free(&out);
+    free(best.each);
+    free(text);
 }
 
 static void translate_all(View *view, Input *input, const char *given)
@@ -61,14 +57,19 @@ static void translate_all(View *view, Input *input, const char *given)
     const char *line;
     size_t length;
     TextResult result;
+    static const PassageConfig config;
     IdLines lines = {.find_unknown = true};
+    Passages passages;
+    assert(passages_open(&passages, view->bundle, &config, &error));
+    passages.lines.find_words = true;
     bool good = !given || accepted(bundle_encode(view->bundle, TARGET, &lines, given,
                                                  strlen(given), &length, &error));
     while (good && (result = input_next(input, &line, &length, &error)) != TEXT_END) {
         if (!accepted(result == TEXT_LINE)) break;
         input_ready(input);
-        translate(view, input, line, length, given ? &lines : NULL);
+        translate(view, input, &passages, line, length, given ? &lines : NULL);
     }
+    passages_free(&passages);
     idlines_free(&lines);
 }
 

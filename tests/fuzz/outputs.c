@@ -113,8 +113,8 @@ static void draw(const Bundle *bundle, const IdLines *source, const Hypothesis *
     snapshot_close((Snapshot *)(uintptr_t)snapshot);
 }
 
-static void show(Bundle *bundle, IdLines *source, IdLines *given, unsigned flags, unsigned what,
-                 bool pdf)
+static void show(Bundle *bundle, Passages *passages, IdLines *given, unsigned flags,
+                 unsigned what, bool pdf)
 {
     static char *model[] = {FUZZ_MODEL}, *text[] = {"a", "b"};
     Request request = {.model = {model, 1},
@@ -127,22 +127,27 @@ static void show(Bundle *bundle, IdLines *source, IdLines *given, unsigned flags
                        .pair_count = 1,
                        .choice = choice_default,
                        .align = what & 8};
-    View view = {.request = &request, .bundle = bundle, .given = flags & 8 ? given : NULL};
+    View view = {.request = &request, .bundle = bundle};
     Ensemble ensemble = ensemble_of(&bundle->model);
-    TranslatorInput input = {.source = idlines_packed(source), .line = 1};
+    const IdLines *source = &passages->lines;
+    TranslatorInput input = {.source = idlines_packed(source),
+                             .placeholder = passages_placeholder(passages),
+                             .line = 1};
     Translations out = {0};
     double each[16] = {0};
     Hypothesis hypothesis = {given->ids.id, (int)given->ids.count, -1, -1, each};
-    const Translation pair = {&hypothesis, 1}, *found = &pair;
+    const Translation pair = {&hypothesis, 1, 16}, *found = &pair;
     char *best = NULL;
     request.search.n_best = what & 32 ? 3 : 1;
+    passages->given = flags & 8 ? given : NULL;
     assert(view_open(&view, &error));
-    if (!view.given && accepted(translator_run(&out, &ensemble, &input, &request.search, worker,
-                                               NULL, &error)))
+    if (!passages->given && source->count &&
+        accepted(
+            translator_run(&out, &ensemble, &input, &request.search, worker, NULL, &error)))
         found = out.sentence;
-    if (view.given || out.sentences) {
-        accepted(view_answer(&view, &best, source, 0, found, 1, &error));
-        if (found->count && what >> 6 < 3 && source->ids.count > 1)
+    if (passages->given || !source->count || out.sentences) {
+        accepted(view_answer(&view, &best, passages, 0, found, 1, &error));
+        if (found->count && what >> 6 < 3 && source->count == 1)
             draw(bundle, source, found->hypothesis, what, pdf);
     }
     accepted(view_close(&view, &error));
@@ -189,7 +194,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     Variant variant = variants[(flags >> 4) % VARIANTS];
     bool two = variant.more_source;  // vocabularies, which are equal
     Bundle bundle = {0};
-    IdLines source = {.find_words = true, .find_unknown = true}, given = source;
+    static const PassageConfig config;
+    Passages passages = {0};
+    IdLines given = {.find_words = true, .find_unknown = true};
     const void *bytes[SIDES] = {two ? model.bytes : NULL, model.bytes};
     const size_t sizes[SIDES] = {two ? model.count : 0, model.count};
     if (accepted(vocabulary_copy(&bundle.vocabulary, bytes, sizes, &error) &&
@@ -197,15 +204,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         assert(make_network(&bundle, flags, &variant, vocabulary >> 7));
         if (what >> 6 == 3) export(&bundle);
         assert(transformer_prepare(&bundle.model, false, &error));
-        if (accepted(
-                bundle_encode(&bundle, SOURCE, &source, part[1], length[1], NULL, &error) &&
-                bundle_encode(&bundle, TARGET, &given, part[2], length[2], NULL, &error)))
-            show(&bundle, &source, &given, flags, what, vocabulary & 64);
+        assert(passages_open(&passages, &bundle, &config, &error));
+        passages.lines.find_words = true;
+        passages.whole = passages.plain = flags & 8;
+        if (accepted(passages_add(&passages, part[1], length[1], &error) &&
+                     bundle_encode(&bundle, TARGET, &given, part[2], length[2], NULL, &error)))
+            show(&bundle, &passages, &given, flags, what, vocabulary & 64);
         const char *first =
             tokenizer_label(bundle.vocabulary.tokenizer[TARGET], ID_UNKNOWN + 1);
         accepted(neighbours_print(&bundle, first, NULL, &error));
     }
-    idlines_free(&source);
+    passages_free(&passages);
     idlines_free(&given);
     bundle_free(&bundle);
     free(model.bytes);

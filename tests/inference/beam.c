@@ -18,7 +18,7 @@ static bool search(Found *found, const Transformer *model, const Packed *source,
                    const SearchConfig *config)
 {
     for (int s = 0; s < source->sentences; s++) {
-        found->sentence[s] = (Translation){found->hypothesis[s], 0};
+        found->sentence[s] = (Translation){.hypothesis = found->hypothesis[s]};
         found->at[s] = &found->sentence[s];
         for (int i = 0; i < MAX_BEAM; i++)
             found->hypothesis[s][i] =

@@ -1,0 +1,225 @@
+/* answer.c -- translations of sentences to that of a text; see answer.h. */
+#include "inference/answer.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unicode/uscript.h>
+
+#include "base/textstream.h"
+#include "base/utf8.h"
+#include "inference/align.h"
+#include "inference/copying.h"
+
+/* r->replaced (=) also what the placeholders of the translation stand for. */
+static bool put_back(SentenceAnswer *r, const Passages *p, const Sentence *s, Error *error)
+{
+    const Hypothesis *h = r->hypothesis;
+    int seen[PLACEHOLDERS] = {0};
+    for (int t = 0; t < h->length; t++) {
+        const Kept *span = passages_span(p, s, h->id[t], seen);
+        if (!span) continue;
+        if (!r->replaced) r->replaced = calloc((size_t)h->length, sizeof *r->replaced);
+        if (!r->replaced) return error_memory(error, "for a translation");
+        r->replaced[t] = span->text;
+    }
+    for (int i = 0; i < s->spans; i++)
+        if (i / PLACEHOLDERS >= seen[i % PLACEHOLDERS] &&
+            !strings_add(&r->missing, p->span[s->span + i].text, error))
+            return false;
+    return true;
+}
+
+/* Puts the text in the case of its sentence, but for its spans. */
+static bool restore_case(char **text, const Passages *p, const Sentence *s, Error *error)
+{
+    TextStream stream;
+    bool good = textstream_open(&stream);
+    for (const char *at = *text; good && *at;) {
+        const char *next = NULL, *end = at + strlen(at);
+        for (int i = 0; i < s->spans; i++) {
+            const char *span = p->span[s->span + i].text, *found = strstr(at, span);
+            if (found && *span && (!next || found < next))
+                next = found, end = found + strlen(span);
+        }
+        char *piece;
+        size_t length = next ? (size_t)(next - at) : strlen(at);
+        good = text_in_case(&piece, at, length, s->written, error);
+        if (good)
+            fprintf(stream.out, "%s%.*s", piece, next ? (int)(end - next) : 0,
+                    next ? next : "");
+        if (good) free(piece);
+        at = end;
+    }
+    char *all = textstream_close(&stream);
+    if (!all) return good && error_memory(error, "for a translation");
+    free(*text);
+    *text = all;
+    return good;
+}
+
+/* r->text (=) the translation with the spans that it lacks, where their words are translated. */
+static bool copy_spans(SentenceAnswer *r, const Passages *p, const Sentence *s, Error *error)
+{
+    CopySpan *span = calloc((size_t)s->spans, sizeof *span);
+    int count = 0;
+    for (int i = 0; span && i < s->spans; i++) {
+        const Kept *kept = &p->span[s->span + i];
+        if (kept->first <= kept->last && *kept->text)
+            span[count++] = (CopySpan){kept->first, kept->last + 1, kept->text, false};
+        else if (!strings_add(&r->missing, kept->text, error)) count = -s->spans;
+    }
+    bool good = span ? count >= 0 : error_memory(error, "for the spans of a translation");
+    good = good && copying_spans(&r->text, span, count, p->bundle->vocabulary.tokenizer[TARGET],
+                                 r->hypothesis, r->replaced, &r->lazy, error);
+    for (int i = 0; good && i < count; i++)
+        if (span[i].missing) good = strings_add(&r->missing, span[i].text, error);
+    free(span);
+    return good;
+}
+
+/* Decodes a translation of sentence `number`. */
+static bool render(SentenceAnswer *r, const Passages *p, int number, bool copies, Error *error)
+{
+    const Tokenizer *tokenizer = p->bundle->vocabulary.tokenizer[TARGET];
+    const Sentence *s = &p->sentence[number];
+    const Hypothesis *h = r->hypothesis;
+    bool placeholders = passages_placeholder(p);
+    if (p->given && !(r->replaced = calloc((size_t)h->length, sizeof *r->replaced)))
+        return error_memory(error, "for a translation");
+    for (int t = 0; p->given && t < h->length; t++) r->replaced[t] = p->given->unknown[t];
+    if ((copies && !copying_choose(&r->replaced, &p->lines, number, h, &r->lazy, error)) ||
+        (placeholders && !put_back(r, p, s, error)))
+        return false;
+    return (!placeholders && s->spans
+                ? copy_spans(r, p, s, error)
+                : tokenizer_decode_replaced(tokenizer, &r->text, h->id, (size_t)h->length,
+                                            r->replaced, error)) &&
+           (s->written == CASE_SENTENCE || restore_case(&r->text, p, s, error));
+}
+
+/* ---- the text ---- */
+
+/* Whether a character is of a script that has no spaces between words. */
+static bool is_spaceless(unsigned c)
+{
+    UErrorCode code = U_ZERO_ERROR;
+    UScriptCode script = uscript_getScript((UChar32)c, &code);
+    return script == USCRIPT_HAN || script == USCRIPT_HIRAGANA || script == USCRIPT_KATAKANA ||
+           script == USCRIPT_THAI || script == USCRIPT_LAO || script == USCRIPT_KHMER ||
+           script == USCRIPT_MYANMAR || (c >= 0x3000 && c < 0x3040) ||
+           (c >= 0xFF00 && c < 0xFF70);
+}
+
+/* The space between two translations whose sentences have kept [length] between them. */
+static const char *space_between(const char *before, const char *kept, size_t *length,
+                                 const char *after)
+{
+    size_t last = strlen(before);
+    unsigned a = 0, b = 0;
+    while (last > 0 && (before[--last] & 0xC0) == 0x80) continue;
+    if (*before) utf8_next(before + last, &a);
+    if (*after) utf8_next(after, &b);
+    bool spaceless = is_spaceless(a) && is_spaceless(b);
+    if (!*length && !spaceless && a && b) return *length = 1, " ";
+    if (spaceless && strspn(kept, " ") >= *length) *length = 0;
+    return kept;
+}
+
+/* a->text (=) the text with its sentences replaced by their translations. */
+static bool join(TextAnswer *a, const Passages *p, const Passage *passage, Error *error)
+{
+    TextStream stream;
+    size_t at = 0, written = 0;
+    FILE *out = textstream_open(&stream);
+    for (int i = 0; out && i <= passage->count; i++) {
+        const Sentence *s = i < passage->count ? &p->sentence[passage->first + i] : NULL;
+        const char *kept = passage->text + at;
+        size_t length = (s ? s->begin : passage->length) - at;
+        if (i > 0 && s)
+            kept = space_between(a->sentence[i - 1].text, kept, &length, a->sentence[i].text);
+        written += fwrite(kept, 1, length, out);
+        if (!s) break;
+        a->begin[i] = written;
+        written += fwrite(a->sentence[i].text, 1, strlen(a->sentence[i].text), out);
+        at = s->end;
+    }
+    a->text = textstream_close(&stream);
+    return a->text || error_memory(error, "for a translation");
+}
+
+/* ---- doubts ---- */
+
+/* The share of the source's tokens that are at least ATTENDED of what some target token takes. */
+static bool find_coverage(double *coverage, const Snapshot *snapshot, Error *error)
+{
+    const double ATTENDED = 0.1;
+    int n = snapshot->source.rows, m = snapshot->target.rows, reached = 0;
+    float *share = malloc((size_t)m * (size_t)n * sizeof *share);
+    bool good = (share || error_memory(error, "for the attention of a translation")) &&
+                align_shares(share, snapshot, ALIGN_LAYERS, ALIGN_NORM, error);
+    for (int j = 0; good && j < n - 1; j++) {
+        float most = 0;
+        for (int i = 0; i < m - 1; i++)
+            most = fmaxf(most, share[(size_t)i * (size_t)n + (size_t)j]);
+        reached += (double)most >= ATTENDED;
+    }
+    *coverage = n > 1 ? (double)reached / (n - 1) : NAN;
+    free(share);
+    return good;
+}
+
+/* a->sentence[i] (=) a translation of a sentence of the text. */
+static bool answer_sentence(SentenceAnswer *r, const Passages *p, int number,
+                            const Translation *t, int h, bool copies, bool coverage,
+                            Error *error)
+{
+    double set = p->config->min_score, least = set < 0 ? set : p->bundle->text.doubtful;
+    r->hypothesis = &t->hypothesis[h < t->count ? h : t->count - 1];
+    r->lazy = copying_snapshot(&p->bundle->model, &p->lines, number, r->hypothesis);
+    r->lazy.unknown[SOURCE] = (const char *const *)p->lines.unknown + p->lines.start[number];
+    r->lazy.each = r->hypothesis->each;
+    r->limit = r->hypothesis->length >= t->limit;
+    r->doubtful = least < 0 && r->hypothesis->log_probability / r->hypothesis->length < least;
+    r->coverage = NAN;
+    if (!render(r, p, number, copies, error)) return false;
+    r->lazy.unknown[TARGET] = r->replaced;
+    const Snapshot *snapshot = coverage ? snapshot_get(&r->lazy, error) : NULL;
+    return !coverage || (snapshot && find_coverage(&r->coverage, snapshot, error));
+}
+
+bool answer_create(TextAnswer *a, const Passages *p, int number, const Translation *translation,
+                   int h, const SearchConfig *config, bool coverage, Error *error)
+{
+    const Passage *passage = &p->passage[number];
+    size_t count = (size_t)passage->count;
+    int tokens = 0;
+    bool good = true, copies = config->copy_unknown && !p->plain;
+    *a = (TextAnswer){.sentence = calloc(count + 1, sizeof *a->sentence),
+                      .begin = calloc(count + 1, sizeof *a->begin)};
+    if (!a->sentence || !a->begin) return error_memory(error, "for %zu sentences", count);
+    for (int i = 0; good && i < passage->count; i++) {
+        SentenceAnswer *r = &a->sentence[a->count++];
+        good = answer_sentence(r, p, passage->first + i, &translation[i], h, copies, coverage,
+                               error);
+        a->log_probability += r->hypothesis->log_probability;
+        tokens += r->hypothesis->length;
+    }
+    if (tokens) a->score = search_score(config, a->log_probability, tokens);
+    return good && join(a, p, passage, error);
+}
+
+void answer_free(TextAnswer *a)
+{
+    for (int i = 0; i < a->count; i++) {
+        SentenceAnswer *r = &a->sentence[i];
+        snapshot_close(r->lazy.taken);
+        strings_free(&r->missing);
+        free(r->replaced);
+        free(r->text);
+    }
+    free(a->sentence);
+    free(a->begin);
+    free(a->text);
+    *a = (TextAnswer){0};
+}

@@ -1,0 +1,523 @@
+/* passage.c -- texts to sentences and back; see passage.h. */
+#include "inference/passage.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unicode/uchar.h>
+
+#include "base/grow.h"
+#include "base/utf8.h"
+
+enum {
+    CHARACTERS = 0x110000,
+    LONG = 40,      // tokens of a line that is split if nothing is known of the training text
+    SENTENCES = 3,  // of a line that is split in any case
+};
+
+/* The share of the training lines that makes something usual. */
+static const double MANY_SENTENCES = 0.05, MANY_CAPITALS = 0.01;
+
+static const char *const split_names[] = {"auto", "always", "never", NULL};
+
+#define FIELD(name) offsetof(PassageConfig, name)
+// clang-format off
+const Option passage_options[] = {
+    {"split", OPTION_CHOICE, FIELD(split), 0, 0, split_names, NULL,
+     "translate the sentences of a line one by one: auto, where the model's training lines had fewer "
+     "or shorter ones", 0},
+    {"wrapped", OPTION_FLAG, FIELD(wrapped), 0, 0, NULL, NULL,
+     "lines belong together up to an empty line: join them", 0},
+    {"protect", OPTION_LIST, FIELD(protect), 0, 0, NULL, "REGEX",
+     "also keep what this matches as it is, as numbers, addresses, tags and {…} are", 0},
+    {"terms", OPTION_TEXT, FIELD(terms), 0, 0, NULL, "FILE",
+     "lines of term TAB translation: translate these terms so", 0},
+    {"min-score", OPTION_REAL, FIELD(min_score), -1000, 0, NULL, NULL,
+     "say that a translation is doubtful if its score is lower; 0: lower than 98 % of those of the "
+     "validation text", OPTION_EXPERT},
+};
+// clang-format on
+const int passage_option_count = sizeof passage_options / sizeof *passage_options;
+
+bool passages_open(Passages *p, const Bundle *bundle, const PassageConfig *config, Error *error)
+{
+    *p = (Passages){.bundle = bundle,
+                    .config = config,
+                    .lines.find_unknown = true,
+                    .known = calloc(CHARACTERS, 1),
+                    .seen = json_object()};
+    if (!p->known || !p->seen || !GROW(p->lines.start, p->lines.start_size, 1))
+        return error_memory(error, "for the characters of a text");
+    p->lines.start[0] = 0;
+    p->rules =
+        spanrules_open(config->protect.item, config->protect.count, config->terms, error);
+    return p->rules;
+}
+
+void passages_clear(Passages *p)
+{
+    idlines_clear(&p->lines);
+    for (int i = 0; i < p->spans; i++) free(p->span[i].text);
+    for (int i = 0; i < p->count; i++)
+        free(p->passage[i].text), strings_free(&p->passage[i].unknown);
+    p->count = p->spans = 0;
+}
+
+void passages_free(Passages *p)
+{
+    passages_clear(p);
+    idlines_free(&p->lines);
+    spanrules_free(p->rules);
+    segments_free(&p->segments);
+    spans_free(&p->found);
+    json_decref(p->seen);
+    free(p->known);
+    free(p->sentence);
+    free(p->span);
+    free(p->passage);
+    *p = (Passages){0};
+}
+
+int passages_placeholder(const Passages *p)
+{
+    return vocabulary_placeholder(&p->bundle->vocabulary);
+}
+
+/* ---- what the model knows ---- */
+
+static const Tokenizer *source_tokenizer(const Passages *p)
+{
+    return p->bundle->vocabulary.tokenizer[SOURCE];
+}
+
+/* Whether a character becomes tokens other than <unk>, and bytes only if the training text had it. A
+ * vocabulary of words knows words, not characters. */
+static bool is_known(const void *context, unsigned character)
+{
+    const Passages *p = context;
+    unsigned char *known = &p->known[character];
+    if (*known) return *known == 1;
+    const Tokenizer *tokenizer = source_tokenizer(p);
+    char text[8];
+    int length = 0;
+    Ids ids = {0};
+    Error error;
+    U8_APPEND_UNSAFE(text, length, character);
+    bool good = tokenizer_type(tokenizer) == TOKENIZER_WORD ||
+                tokenizer_encode(tokenizer, &ids, text, (size_t)length, &error);
+    for (size_t i = 0; good && i < ids.count; i++)
+        good = ids.id[i] != ID_UNKNOWN &&
+               (tokenizer_byte(tokenizer, ids.id[i]) < 0 ||
+                (p->bundle->text.known && textprofile_has(&p->bundle->text, character)));
+    free(ids.id);
+    *known = good ? 1 : 2;
+    return good;
+}
+
+/* Whether a word has fewer tokens than in lower case, as names have. */
+static bool is_name(const void *context, const char *word, size_t length)
+{
+    const Tokenizer *tokenizer = source_tokenizer(context);
+    Ids ids = {0}, lower = {0};
+    Error error;
+    char *text = NULL;
+    bool good = text_lowered(&text, word, length, CASE_UPPER, false, NULL, NULL, &error) &&
+                tokenizer_encode(tokenizer, &ids, word, length, &error) &&
+                tokenizer_encode(tokenizer, &lower, text, strlen(text), &error) &&
+                ids.count < lower.count;
+    free(text);
+    free(ids.id);
+    free(lower.id);
+    return good;
+}
+
+/* Adds a word that the set has not seen. */
+static bool add_once(StringList *words, json_t *seen, const char *word, Error *error)
+{
+    if (json_object_get(seen, word)) return true;
+    json_object_set_new(seen, word, json_null());
+    return strings_add(words, word, error);
+}
+
+/* Adds the unknown words of lines first .. end-1, without the punctuation around them. */
+static bool add_unknown(StringList *words, json_t *seen, const IdLines *lines, int first,
+                        int end, Error *error)
+{
+    static const char marks[] = "!\"'(),-./:;?[]{}";
+    bool good = true;
+    for (int t = lines->start[first]; good && t < lines->start[end]; t++) {
+        bool unknown = lines->ids.id[t] == ID_UNKNOWN && lines->unknown[t];
+        char *text = unknown ? strdup(lines->unknown[t]) : NULL, *rest = NULL;
+        for (char *word = text;
+             good && word && (word = strtok_r(rest ? NULL : text, " \t", &rest));) {
+            size_t from = strspn(word, marks), to = strlen(word);
+            while (from < to && strchr(marks, word[to - 1])) word[--to] = 0;
+            good = add_once(words, seen, from < to ? word + from : word, error);
+        }
+        free(text);
+    }
+    return good;
+}
+
+bool unknown_words(StringList *words, const IdLines *lines, int s, Error *error)
+{
+    json_t *seen = json_object();
+    bool good = add_unknown(words, seen, lines, s, s + 1, error);
+    json_decref(seen);
+    return good;
+}
+
+static bool has_unknown(const Tokenizer *tokenizer, const char *text)
+{
+    Ids ids = {0};
+    Error error;
+    bool unknown = false;
+    if (tokenizer_encode(tokenizer, &ids, text, strlen(text), &error))
+        for (size_t i = 0; i < ids.count; i++) unknown |= ids.id[i] == ID_UNKNOWN;
+    free(ids.id);
+    return unknown;
+}
+
+/* ---- one sentence ---- */
+
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t' || c == '\n' || c == '\r';
+}
+
+static bool all_blank(const char *text, size_t begin, size_t end)
+{
+    while (begin < end && is_blank(text[begin])) begin++;
+    return begin == end;
+}
+
+/* Counts the words of a text as they are typed, from its beginning to `at`. */
+typedef struct WordCounter {
+    const char *text;
+    size_t at;
+    int words;
+} WordCounter;
+
+/* The word that the byte before `end` belongs to, or that comes before it. */
+static int word_before(WordCounter *c, size_t end)
+{
+    for (; c->at < end; c->at++)
+        c->words += !is_blank(c->text[c->at]) && (c->at == 0 || is_blank(c->text[c->at - 1]));
+    return c->words > 0 ? c->words - 1 : 0;
+}
+
+/* The text that is encoded, and the word of each of its bytes. */
+typedef struct Encoded {
+    char *text;
+    int *word;
+    size_t length, text_size, word_size;
+} Encoded;
+
+static bool append(Encoded *e, const char *text, size_t length, int word, Error *error)
+{
+    if (!GROW(e->text, e->text_size, e->length + length + 1) ||
+        !GROW(e->word, e->word_size, e->length + length + 1))
+        return error_memory(error, "for a sentence");
+    memcpy(e->text + e->length, text, length);
+    for (size_t i = 0; i < length; i++) e->word[e->length++] = word;
+    return true;
+}
+
+/* *lowered (=) a word in the case that it has in a sentence. One that begins the sentence keeps its
+ * capital, unless the model knows words only without. */
+static bool lower(char **lowered, const Passages *p, const char *word, LetterCase written,
+                  bool begins, Error *error)
+{
+    size_t length = strlen(word);
+    if (!text_lowered(lowered, word, length, written, begins, is_name, p, error)) return false;
+    if (!begins || !has_unknown(source_tokenizer(p), *lowered)) return true;
+    free(*lowered);
+    return text_lowered(lowered, word, length, written, false, is_name, p, error);
+}
+
+/* Appends text[begin..end), which has no span, as the model knows it: word by word. */
+static bool append_text(Encoded *e, const Passages *p, WordCounter *words, size_t begin,
+                        size_t end, LetterCase written, Error *error)
+{
+    bool good = true;
+    for (size_t at = begin; good && at < end;) {
+        size_t from = at;
+        while (from < end && is_blank(words->text[from])) from++;
+        size_t to = from;
+        while (to < end && !is_blank(words->text[to])) to++;
+        char *clean = NULL, *lowered = NULL;
+        int word = word_before(words, to);
+        bool space = from > at, begins = e->length == 0;
+        good =
+            text_cleaned(&clean, words->text + from, to - from, is_known, p, error) &&
+            (written == CASE_SENTENCE || lower(&lowered, p, clean, written, begins, error)) &&
+            append(e, " ", space, word, error) &&
+            append(e, lowered ? lowered : clean, strlen(lowered ? lowered : clean), word,
+                   error);
+        free(clean);
+        free(lowered);
+        at = to;
+    }
+    return good;
+}
+
+/* Appends span i of a sentence, or its placeholder. */
+static bool append_span(Encoded *e, const Passages *p, WordCounter *words, const Span *span,
+                        int i, Error *error)
+{
+    char placeholder[16];
+    int length = snprintf(placeholder, sizeof placeholder, "<ph%d>", i % PLACEHOLDERS + 1);
+    int word = word_before(words, span->begin + 1);
+    bool good = true;
+    if (passages_placeholder(p)) return append(e, placeholder, (size_t)length, word, error);
+    for (size_t at = span->begin; good && at < span->end; at++)
+        good = append(e, words->text + at, 1, word_before(words, at + 1), error);
+    return good;
+}
+
+/* Appends text[begin..end) without spans; says whether it has letters. */
+static bool append_rest(Encoded *e, bool *letters, const char *text, size_t begin, size_t end,
+                        Error *error)
+{
+    unsigned c;
+    for (size_t at = begin; at < end && !*letters;) {
+        at += (size_t)utf8_decode(text + at, end - at, &c);
+        *letters = u_isalpha((UChar32)c);
+    }
+    return append(e, text + begin, end - begin, 0, error) && append(e, " ", 1, 0, error);
+}
+
+/* Adds a span with a character that the model does not know to the unknown words. ASCII's, in
+ * "{name}" or "a@b", say nothing about its language. */
+static bool name_unknown(const Passages *p, Passage *passage, const Span *span, Error *error)
+{
+    unsigned c;
+    bool known = true, good = true;
+    for (size_t at = span->begin; at < span->end;) {
+        at += (size_t)utf8_decode(passage->text + at, span->end - at, &c);
+        known = known && (c < 0x80 || is_known(p, c));
+    }
+    if (known) return true;
+    char *text = strndup(passage->text + span->begin, span->end - span->begin);
+    good = text ? add_once(&passage->unknown, p->seen, text, error)
+                : error_memory(error, "for a word");
+    free(text);
+    return good;
+}
+
+/* Keeps the spans first .. last-1 that were found. */
+static bool keep_spans(Passages *p, Sentence *s, const char *text, int first, int last,
+                       Error *error)
+{
+    s->span = p->spans;
+    if (!GROW(p->span, p->span_size, (size_t)(p->spans + last - first)))
+        return error_memory(error, "for the spans of a sentence");
+    for (int i = first; i < last; i++) {
+        const Span *found = &p->found.span[i];
+        Kept *kept = &p->span[p->spans];
+        *kept = (Kept){.begin = found->begin, .end = found->end, .last = -1};
+        kept->text = found->replacement
+                         ? strdup(found->replacement)
+                         : strndup(text + found->begin, found->end - found->begin);
+        if (!kept->text) return error_memory(error, "for the spans of a sentence");
+        p->spans++, s->spans++;
+    }
+    return true;
+}
+
+const Kept *passages_span(const Passages *p, const Sentence *s, int id, int seen[PLACEHOLDERS])
+{
+    int k = id - passages_placeholder(p);
+    if (!passages_placeholder(p) || k < 0 || k >= PLACEHOLDERS) return NULL;
+    int i = k + PLACEHOLDERS * seen[k]++;
+    return i < s->spans ? &p->span[s->span + i] : NULL;
+}
+
+/* The tokens of the spans, whose `begin` and `end` are bytes of the text that was encoded. */
+static void find_tokens(Passages *p, const Sentence *s)
+{
+    const Ids *begin = &p->lines.begin;
+    int tokens = p->lines.start[p->lines.count] - p->lines.start[p->lines.count - 1] - 1, t = 0;
+    for (int i = 0; i < s->spans; i++) {
+        Kept *kept = &p->span[s->span + i];
+        while (t + 1 < tokens && (size_t)begin->id[t + 1] <= kept->begin) t++;
+        kept->first = kept->last = t;
+        while (kept->last + 1 < tokens && (size_t)begin->id[kept->last + 1] < kept->end)
+            kept->last++;
+        bool cut = !tokens || (t + 1 == tokens && (size_t)tokens < begin->count &&
+                               (size_t)begin->id[tokens] <= kept->begin);
+        if (cut) kept->last = -1;
+    }
+}
+
+/* Encodes a sentence; finds its placeholders, or the tokens of its spans. */
+static bool encode(Passages *p, Sentence *s, const Encoded *e, Error *error)
+{
+    IdLines *lines = &p->lines;
+    int row = lines->ids.count ? (int)lines->ids.count : 0, seen[PLACEHOLDERS] = {0};
+    size_t cut;
+    lines->word_at = e->word;
+    if (!bundle_encode(p->bundle, SOURCE, lines, e->text, e->length, &cut, error)) return false;
+    s->cut = cut < INT_MAX ? (int)cut : INT_MAX;
+    find_tokens(p, s);
+    for (; row < (int)lines->ids.count; row++) {
+        const Kept *kept = passages_span(p, s, lines->ids.id[row], seen);
+        if (!kept) continue;
+        lines->unknown[row] = strdup(kept->text);
+        if (!lines->unknown[row]) return error_memory(error, "for the spans of a sentence");
+    }
+    return true;
+}
+
+/* Appends text[begin..end) of the last passage as a sentence, unless there is nothing to translate. */
+static bool add_sentence(Passages *p, WordCounter *words, size_t begin, size_t end,
+                         Error *error)
+{
+    const char *text = words->text;
+    Passage *passage = &p->passage[p->count];
+    Spans *found = &p->found;
+    Encoded e = {0};
+    bool letters = false;
+    found->count = 0;
+    if (!p->plain &&
+        !spans_find(found, p->rules, text + begin, end - begin, is_known, p, error))
+        return false;
+    int first = 0, last = found->count;
+    for (int i = 0; i < last; i++) {
+        Span *span = &found->span[i];
+        span->begin += begin, span->end += begin;
+        if (!name_unknown(p, passage, span, error)) return false;
+    }
+    while (first < last && found->span[first].outer &&
+           all_blank(text, begin, found->span[first].begin))
+        begin = found->span[first++].end;
+    while (first < last && found->span[last - 1].outer &&
+           all_blank(text, found->span[last - 1].end, end))
+        end = found->span[--last].begin;
+    while (begin < end && is_blank(text[begin])) begin++;
+    while (begin < end && is_blank(text[end - 1])) end--;
+
+    Sentence s = {.begin = begin, .end = end};
+    bool good = keep_spans(p, &s, text, first, last, error);
+    size_t at = begin;
+    for (int i = first; good && i < last; at = found->span[i++].end) {
+        letters |= found->span[i].replacement != NULL;
+        good = append_rest(&e, &letters, text, at, found->span[i].begin, error);
+    }
+    good = good && append_rest(&e, &letters, text, at, end, error);
+    s.written = good && !p->plain ? text_case(e.text, e.length) : CASE_SENTENCE;
+    if (p->bundle->text.upper + p->bundle->text.title > MANY_CAPITALS)
+        s.written = CASE_SENTENCE;
+    e.length = 0;
+    at = begin;
+    for (int i = first; good && letters && i < last; at = found->span[i++].end) {
+        Kept *kept = &p->span[s.span + i - first];
+        good = append_text(&e, p, words, at, found->span[i].begin, s.written, error);
+        kept->begin = e.length;
+        good = good && append_span(&e, p, words, &found->span[i], i - first, error);
+        kept->end = e.length;
+    }
+    good = good && append_text(&e, p, words, at, end, s.written, error);
+    if (good && letters) {
+        good = GROW(p->sentence, p->sentence_size, (size_t)p->lines.count + 1) ||
+               error_memory(error, "for the sentences of a text");
+        good = good && encode(p, &s, &e, error);
+        if (good) p->sentence[p->lines.count - 1] = s, passage->count++;
+    }
+    free(e.text);
+    free(e.word);
+    return good;
+}
+
+/* ---- a text ---- */
+
+/* Whether the sentences in text[begin..end) are translated one by one. */
+static bool splits(bool *split, const Passages *p, const char *text, size_t begin, size_t end,
+                   int sentences, Error *error)
+{
+    *split = p->config->split == SPLIT_ALWAYS;
+    if (p->config->split != SPLIT_AUTO) return true;
+    Ids ids = {0};
+    bool good = tokenizer_encode(source_tokenizer(p), &ids, text + begin, end - begin, error);
+    const TextProfile *text_of = &p->bundle->text;
+    size_t usual = text_of->known ? (size_t)text_of->length[PROFILE_LENGTHS - 1] : LONG;
+    *split = sentences >= SENTENCES || ids.count > usual ||
+             (text_of->known && text_of->sentences < MANY_SENTENCES);
+    free(ids.id);
+    return good;
+}
+
+/* Adds the sentences of segments first .. last, which stand on one line. */
+static bool add_run(Passages *p, WordCounter *words, int first, int last, Error *error)
+{
+    const Segment *segment = p->segments.segment;
+    int sentences = 0;
+    for (int i = first; i <= last; i++) sentences += !segment[i].kept;
+    bool split = false, good = true;
+    if (sentences > 1 && !p->whole)
+        good = splits(&split, p, words->text, segment[first].begin, segment[last].end,
+                      sentences, error);
+    if (!split)
+        return good && add_sentence(p, words, segment[first].begin, segment[last].end, error);
+    for (int i = first; good && i <= last; i++)
+        if (!segment[i].kept)
+            good = add_sentence(p, words, segment[i].begin, segment[i].end, error);
+    return good;
+}
+
+/* Whether the kept text is one line break with blanks around it. */
+static bool is_wrap(const char *text, const Segment *s)
+{
+    int breaks = 0;
+    for (size_t at = s->begin; at < s->end; at++) breaks += text[at] == '\n';
+    return s->kept && breaks == 1 && all_blank(text, s->begin, s->end);
+}
+
+/* Makes spaces of the line breaks between two sentences of a paragraph. */
+static bool unwrap(Passages *p, Passage *passage, Error *error)
+{
+    const Segments *segments = &p->segments;
+    for (int i = 1; i + 1 < segments->count; i++) {
+        const Segment *s = &segments->segment[i];
+        if (is_wrap(passage->text, s) && !s[-1].kept && !s[1].kept)
+            memset(passage->text + s->begin, ' ', s->end - s->begin);
+    }
+    return segments_find(&p->segments, passage->text, passage->length, p->bundle->text.language,
+                         error);
+}
+
+static bool add_sentences(Passages *p, Error *error)
+{
+    Passage *passage = &p->passage[p->count];
+    WordCounter words = {.text = passage->text};
+    const Segments *segments = &p->segments;
+    bool good = segments_find(&p->segments, passage->text, passage->length,
+                              p->bundle->text.language, error) &&
+                (!p->config->wrapped || unwrap(p, passage, error));
+    for (int first = 0, last; good && first < segments->count; first = last + 1) {
+        last = first;
+        if (segments->segment[first].kept) continue;
+        for (int i = first + 1; i < segments->count && (p->whole || i <= last + 2); i++)
+            if (!segments->segment[i].kept && (p->whole || segments->segment[i].continues))
+                last = i;
+        good = add_run(p, &words, first, last, error);
+    }
+    return good;
+}
+
+bool passages_add(Passages *p, const char *text, size_t length, Error *error)
+{
+    if (!GROW(p->passage, p->passage_size, (size_t)p->count + 1))
+        return error_memory(error, "for %d texts", p->count + 1);
+    Passage *passage = &p->passage[p->count];
+    *passage = (Passage){.text = malloc(length + 1), .length = length, .first = p->lines.count};
+    if (!passage->text) return error_memory(error, "for a text");
+    memcpy(passage->text, text, length);
+    passage->text[length] = 0;
+    bool good = add_sentences(p, error) && add_unknown(&passage->unknown, p->seen, &p->lines,
+                                                       passage->first, p->lines.count, error);
+    json_object_clear(p->seen);
+    p->count++;  // also on failure: passages_clear frees it
+    return good;
+}

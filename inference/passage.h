@@ -1,0 +1,97 @@
+/* passage.h -- texts as people paste them, and the sentences in them that the model translates;
+ * answer.h has the way back.
+ *
+ *     text       "- Write to {name}.  It is LATE!\n"
+ *     sentences  "Write to <ph1>."  "It is LATE!"      begin .. end; what is between them is kept
+ *     ids        one line of IdLines for each sentence
+ *
+ * A sentence is what segments.h finds, or several of these on one line, if the model was trained on
+ * such lines (PassageConfig.split). Its protected spans (spans.h) become placeholders if the
+ * vocabulary has any; the search then puts each into the translation exactly once
+ * (TranslatorInput.placeholder). Otherwise they stay as they are, and the words that are aligned
+ * with a span that is lost are replaced by it (copying.h). A sentence in capitals or in title case
+ * is translated in lower case and given back in its own. */
+#pragma once
+
+#include "base/json.h"
+#include "data/segments.h"
+#include "data/spans.h"
+#include "data/typography.h"
+#include "inference/bundle.h"
+
+typedef enum { SPLIT_AUTO, SPLIT_ALWAYS, SPLIT_NEVER } Split;
+
+typedef struct PassageConfig {
+    int split;           // a Split
+    bool wrapped;        // a line break inside a paragraph is a space
+    StringList protect;  // regular expressions
+    char *terms;         // a file; or NULL
+    double min_score;    // below it a translation is doubtful; 0: as the checkpoint says
+} PassageConfig;
+
+extern const Option passage_options[];
+extern const int passage_option_count;
+
+/* A part of a sentence that its translation must have as it is. */
+typedef struct Kept {
+    size_t begin,
+        end;          // bytes of the text; then of what is encoded, until its tokens are known
+    char *text;       // what the translation has: the same, or the translation of a term
+    int first, last;  // its tokens in the source; none if they were cut: first > last
+} Kept;
+
+typedef struct Sentence {
+    size_t begin, end;   // bytes of the text
+    LetterCase written;  // the case it is given back in
+    int span, spans;     // what is kept: Passages.span[span ..]
+    int cut;             // tokens before the sentence was cut; 0: it was not
+} Sentence;
+
+typedef struct Passage {
+    char *text;
+    size_t length;
+    int first, count;    // its sentences; none if nothing is to translate
+    StringList unknown;  // words and characters that the model does not know
+} Passage;
+
+typedef struct Passages {
+    /* the caller may set, after passages_open */
+    bool whole;  // a text is one sentence, as a forced beginning needs
+    bool plain;  // no spans, no other case
+    const IdLines
+        *given;  // the translation of the only text, which has its unknown words; or NULL
+    /* set by passages_open */
+    const Bundle *bundle;
+    const PassageConfig *config;
+    SpanRules *rules;
+    json_t *seen;          // the unknown words of the last text: a set
+    unsigned char *known;  // of each character: 0 not asked yet, 1 known, 2 unknown
+    Segments segments;     // of the last text
+    Spans found;           // of the last sentence
+    /* the texts so far */
+    IdLines lines;       // the sentences
+    Sentence *sentence;  // [lines.count]
+    Kept *span;
+    Passage *passage;  // [count]
+    int count, spans;
+    size_t sentence_size, span_size, passage_size;  // allocated
+} Passages;
+
+/* Compiles the rules. The bundle and the configuration must outlive the passages. */
+bool passages_open(Passages *passages, const Bundle *bundle, const PassageConfig *config,
+                   Error *error);
+
+bool passages_add(Passages *passages, const char *text, size_t length, Error *error);
+void passages_clear(Passages *passages);  // keeps the rules and the memory
+void passages_free(Passages *passages);   // does nothing for {0}
+
+/* Adds the unknown words of a line to an empty list, each once, without the punctuation around it. */
+bool unknown_words(StringList *words, const IdLines *lines, int s, Error *error);
+
+/* The first placeholder of the source's vocabulary, for TranslatorInput; 0: there are none. */
+int passages_placeholder(const Passages *passages);
+
+/* The span that a placeholder of a sentence or of its translation stands for; NULL if `id` is none.
+ * seen: {0}, and the same for all of its tokens in their order. */
+const Kept *passages_span(const Passages *passages, const Sentence *sentence, int id,
+                          int seen[PLACEHOLDERS]);

@@ -1,0 +1,89 @@
+#!/bin/sh
+# texts.sh -- what people paste comes back whole: layout, several sentences and lines, capitals, protected spans. With the
+# model of data/toy, whose words are in lower case.
+cd "$(dirname "$0")/../.." || exit 1
+. tests/fixtures/checks.sh
+
+translate() { "$BIN/translate" --quiet --model "$here/data/toy/model.safetensors" "$@"; }
+# gives NAME EXPECTED OPTION...: translates the file `text` to the file `EXPECTED`.
+gives() {
+    name=$1 expected=$2
+    shift 2
+    translate "$@" <text >out 2>err
+    check "$name" cmp out "$expected"
+}
+one=$(translate "jane visits africa") two=$(translate "my sister does not see the red car")
+
+# ---- layout ----
+printf '%s\n' '- jane visits africa' '    2. my sister does not see the red car' '' '# jane visits africa' '> * jane visits africa  ' '---' '' >text
+printf '%s\n' "- $one" "    2. $two" '' "# $one" "> * $one  " '---' '' >lines
+gives "bullets, numbers, headings, quotations, indentation, empty lines" lines
+printf '\t jane visits africa \t\n' >text && printf '\t %s \t\n' "$one" >tabs
+gives "white space at both ends" tabs
+printf '%s\n' - ... '***' 7 '00:01:02,500 --> 00:01:04,000' '?' '🙂' '  ' '12.50 €' >text
+gives "what has no letters stays as it is" text
+printf '1\r\n00:00:01,000 --> 00:00:02,500\r\n<i>jane visits africa</i>\r\n\r\n2\r\n00:00:03,000 --> 00:00:04,500\r\n- my sister does not see the red car\r\n' >text
+printf '1\r\n00:00:01,000 --> 00:00:02,500\r\n<i>%s</i>\r\n\r\n2\r\n00:00:03,000 --> 00:00:04,500\r\n- %s\r\n' "$one" "$two" >subtitles
+gives "subtitles with CR LF" subtitles
+{ printf '\357\273\277'; cat text; } >bom && mv bom text
+{ printf '\357\273\277'; cat subtitles; } >bom
+gives "and a byte order mark" bom
+
+# ---- several lines and sentences ----
+translate "jane visits africa
+
+my sister does not see the red car" >out
+printf '%s\n\n%s\n' "$one" "$two" >lines
+check "a TEXT of several lines" cmp out lines
+printf 'Jane visits africa. My sister does not see the red car! Jane visits africa? ok\n' >text
+translate --split always --json <text >always
+translate --split never --json <text >never
+check "--split always has an object for each sentence" sh -c 'test "$(grep -o "\"source\":\[[0-9]*,[0-9]*\]" always | wc -l)" = 4'
+check "--split never has one sentence" sh -c '! grep -q "\"source\"" never'
+check "with its characters" grep -q '"sentences":\[{"source":\[0,19\],"target":\[0,' always
+printf 'été. Jane visits africa.\n' | translate --split always --json >out
+check "which are not bytes" grep -q '"source":\[5,24\],"target":\[[0-9]*,' out
+check "auto splits three sentences" sh -c 'test "$(grep -c "" always)" = 1' && translate --json <text >out
+check "as always does" cmp out always
+printf '%s\n' 'jane visits' 'africa' '' 'my sister does not' 'see the red car' >text
+printf '%s\n' "$one" '' "$two" >lines
+gives "--wrapped joins the lines of a paragraph" lines --wrapped
+translate --align -- "- jane visits africa" >out
+check "links count the words of the whole line" grep -qx -- "- $one ||| 1-1 2-2 3-3" out
+
+# ---- capitals ----
+printf '%s\n' 'JANE VISITS AFRICA' 'Jane Visits Africa' >text
+printf '%s\n' "$(echo "$one" | tr a-z A-Z)" "Jane Visite L'afrique" >capitals
+gives "capitals and title case come back" capitals
+
+# ---- invisible characters ----
+printf 'ja\302\255ne vis\342\200\213its africa\nmy sis\342\201\240ter does not see the red car\n' >text
+printf '%s\n' "$one" "$two" >lines
+gives "soft hyphens, zero-width spaces and word joiners are dropped" lines
+
+# ---- spans ----
+for span in '{name}' '%1$s' 'https://example.org/a?b=c' 'me@example.org' '`x = 1`' '1987' '12:30' '&amp;' '{{a.b}}' '😀'; do
+    translate "jane visits $span in september" >out
+    check "$span is in the translation" grep -qF -- "$span" out
+done
+translate --json "jane visits africa 😀" >out
+check "an emoji at the end stays there" grep -qF "\"text\":\"$one 😀\"" out
+translate --protect 'ki[a-z]+ali' "jane visits kigali in september" >out
+check "--protect" grep -q kigali out
+wrong "a wrong regular expression" 1 "'(a'" translate --protect '(a' one
+printf 'africa\tKenia\n' >terms
+translate --terms terms "jane visits africa in september" >out
+check "--terms" grep -q Kenia out
+translate "jane visits [[africa]] in september" >out
+check "[[…]] marks what stays" sh -c 'grep -q " africa" out && ! grep -q "[[]" out'
+
+# ---- what is probably wrong ----
+long=$(yes jane visits africa | head -n 60 | tr '\n' ' ')
+"$BIN/translate" --model "$here/data/toy/model.safetensors" --json "$long" >out 2>err
+check "a text that is cut, in JSON" grep -q '"cut":180,' out
+check "and what to do about it" grep -q "^translate: .* 180 tokens without the end of a sentence; only the first [0-9]* .*: make shorter sentences of it$" err
+translate --json --max-tokens 2 "jane visits africa" >out
+check "a translation that the limit ended" grep -q '"limit":true' out
+"$BIN/translate" --model "$here/data/toy/model.safetensors" --json --min-score -0.0001 "jane visits africa" >out 2>err
+check "a doubtful one" grep -q '"doubtful":true' out
+check "is named" grep -qx "translate: check line 1: its translation has a low score (-0.0[0-9])" err
