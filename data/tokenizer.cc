@@ -308,10 +308,11 @@ bool tokenizer_decode_replaced(const Tokenizer *tokenizer, char **text, const in
                 continue;
             }
             std::string_view word = replacement[i];
-            bool space = id[i] == ID_UNKNOWN ? word.substr(0, 1) == " "
-                                             : tokenizer_begins_word(tokenizer, id[i]);
             if (word.empty()) continue;
-            if (id[i] == ID_UNKNOWN && space) word.remove_prefix(1);
+            const bool own_space = id[i] == ID_UNKNOWN && word[0] == ' ';
+            const bool space = own_space || tokenizer->type == TOKENIZER_WORD ||
+                               tokenizer_begins_word(tokenizer, id[i]);
+            if (own_space) word.remove_prefix(1);
             pieces.push_back((space ? " " : "") + std::string(1, MARK));
             own.push_back(word);
         }

@@ -123,8 +123,8 @@ static inline bool tokenizer_encode(const Tokenizer *tokenizer, Ids *ids, const 
  *
  * replacement [count], or NULL: texts in the place of tokens other than </s> and <pad>, as they are,
  * byte for byte; NULL: the token's own. The space before a token that begins a word stays, except
- * if its replacement is empty. <unk> has none: its replacement begins with the space, if there is to
- * be one. */
+ * if its replacement is empty. <unk> begins a word if its replacement begins with a space, and with the
+ * type word. */
 bool tokenizer_decode_replaced(const Tokenizer *tokenizer, char **text, const int32_t *id,
                                size_t count, const char *const *replacement, Error *error);
 

@@ -119,7 +119,6 @@ typedef struct SpanText {
     const Hypothesis *translation;
     const float *share;        // [m-1,n]
     const char **replacement;  // [m]
-    char *room;                // for the replacements' texts
     int n;
 } SpanText;
 
@@ -156,9 +155,7 @@ static bool put_span(SpanText *st, const CopySpan *span, int *begin, int *end)
     for (*end = best + 1; *end + 1 < m && goes_on(st, *end, !BEGINS(*end), span);) ++*end;
 #undef BEGINS
     for (int t = *begin; t < *end; t++) st->replacement[t] = "";
-    st->replacement[*begin] = st->room;
-    bool space = words && id[*begin] == ID_UNKNOWN;
-    st->room = stpcpy(stpcpy(st->room, space ? " " : ""), span->text) + 1;
+    st->replacement[*begin] = span->text;
     return true;
 }
 
@@ -171,7 +168,7 @@ static bool decode_spans(char **text, int *missing, const SpanText *st, CopySpan
         return false;
     *missing = find_missing(span, count, *text);
     if (*missing >= 0) return true;
-    free(*text);
+    free(*text), *text = NULL;
     return error_memory(error, "to find spans");
 }
 
@@ -185,12 +182,9 @@ static bool put_spans(char **text, int *missing, SpanText *st, CopySpan *span, i
         if (!decode_spans(&now, &left, st, span, count, error)) return false;
         bool better = left < *missing;
         free(better ? *text : now);
-        if (better) {
-            *text = now, *missing = left;
-            continue;
-        }
-        memset(&st->replacement[begin], 0, (size_t)(end - begin) * sizeof *st->replacement);
-        find_missing(span, count, *text);
+        if (better) *text = now, *missing = left;
+        while (!better && begin < end) st->replacement[begin++] = NULL;
+        if (!better) find_missing(span, count, *text);
     }
     return true;
 }
@@ -199,16 +193,14 @@ bool copying_spans(char **text, CopySpan *span, int count, const Tokenizer *toke
                    const Hypothesis *translation, const char *const *copied, LazySnapshot *lazy,
                    Error *error)
 {
-    size_t m = (size_t)translation->length, n = (size_t)lazy->source_length, bytes = 1;
+    size_t m = (size_t)translation->length, n = (size_t)lazy->source_length;
     int missing;
-    for (int i = 0; i < count; i++) bytes += strlen(span[i].text) + 2;
     float *share = malloc(m * n * sizeof *share);
-    char *room = malloc(bytes);
     SpanText st = {tokenizer, translation, share, calloc(m + 1, sizeof *st.replacement),
-                   room,      (int)n};
+                   (int)n};
     const Snapshot *snapshot = NULL;
     *text = NULL;
-    bool good = (share && room && st.replacement) || error_memory(error, "to copy spans");
+    bool good = (share && st.replacement) || error_memory(error, "to copy spans");
     if (good && copied) memcpy(st.replacement, copied, m * sizeof *copied);
     good = good && decode_spans(text, &missing, &st, span, count, error);
     if (good && missing && m > 1)
@@ -217,7 +209,6 @@ bool copying_spans(char **text, CopySpan *span, int count, const Tokenizer *toke
                put_spans(text, &missing, &st, span, count, error);
     if (!good) free(*text), *text = NULL;
     free(share);
-    free(room);
     free(st.replacement);
     return good;
 }

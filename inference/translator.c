@@ -49,12 +49,8 @@ static SearchTask task_of(const TranslatorRun *run, int s)
                        .line = input->line + (uint64_t)s};
     for (int t = 0; run->config->copy_unknown && t < length; t++)
         task.unknowns += id[t] == ID_UNKNOWN;
-    for (int t = 0; input->placeholder && t < length; t++) {
-        int which = id[t] - input->placeholder;
-        if (which < 0 || which >= PLACEHOLDERS) continue;
-        task.each[which]++;
-        task.placeholders++;
-    }
+    choices_placeholders(left, &task, id, length);  // of none wanted
+    for (int i = 0; i < PLACEHOLDERS; i++) task.placeholders += task.each[i] = -left[i];
     int needed = prefix + choices_placeholders(left, &task, task.prefix, prefix) + 1;
     if (task.placeholders && task.limit < needed) task.limit = needed;
     return task;

@@ -22,7 +22,7 @@ static void assert_spans(const char *pieces, const char *aligned, CopySpan *span
     static SmallModel model;
     float share[MOST * N] = {0};
     const char *replacement[MOST] = {NULL};
-    char room[400], *text, copy[200], *rest = copy;
+    char *text, copy[200], *rest = copy;
     int id[MOST], m = 0, missing = 0;
     small_model_begin(&model, TOKENIZER_UNIGRAM, false);
     for (int i = 0; i < PIECE_COUNT; i++)
@@ -41,7 +41,7 @@ static void assert_spans(const char *pieces, const char *aligned, CopySpan *span
     }
     id[m++] = ID_END;
     Hypothesis translation = {.id = id, .length = m};
-    SpanText st = {tokenizer, &translation, share, replacement, room, N};
+    SpanText st = {tokenizer, &translation, share, replacement, N};
     assert_true(decode_spans(&text, &missing, &st, span, count, &error));
     assert_true(put_spans(&text, &missing, &st, span, count, &error));
     assert_string_equal(text, wanted);
