@@ -129,8 +129,9 @@ static bool is_abbreviation(const struct SegmentTools *tools, const char *text, 
 {
     UChar32 last = char_at(text, begin, end - 2, end);
     int letter = end - 1 - U8_LENGTH(last);
-    if (u_hasBinaryProperty(last, UCHAR_CASED) &&
-        !u_isalnum(char_at(text, begin, letter - 1, end)))
+    UChar32 before = char_at(text, begin, letter - 1, end);
+    if (u_hasBinaryProperty(last, UCHAR_CASED) && !u_isalnum(before) && before != '\'' &&
+        before != 0x2019)  // not "don't."
         return true;
     if (u_isdigit(last) && !u_isdigit(char_at(text, begin, letter - 2, end)) &&
         !strcmp(tools->language, "de"))
@@ -251,13 +252,17 @@ static bool read_abbreviations(struct SegmentTools *tools)
     UResourceBundle *list = ures_getByKey(bundle, "exceptions", NULL, &status);
     list = ures_getByKey(list, "SentenceBreak", list, &status);
     int count = U_SUCCESS(status) ? ures_getSize(list) : 0;
-    tools->abbreviation = calloc((size_t)count + 1, sizeof *tools->abbreviation);
+    tools->abbreviation = calloc((size_t)count + 2, sizeof *tools->abbreviation);
     for (int i = 0; tools->abbreviation && i < count; i++) {
         int size = sizeof *tools->abbreviation;
         status = U_ZERO_ERROR;
         ures_getUTF8StringByIndex(list, i, tools->abbreviation[tools->abbreviations], &size,
                                   true, &status);
         tools->abbreviations += status == U_ZERO_ERROR;
+    }
+    if (tools->abbreviation && !strcmp(tools->language, "en")) {  // CLDR lacks two
+        strcpy(tools->abbreviation[tools->abbreviations++], "Dr.");
+        strcpy(tools->abbreviation[tools->abbreviations++], "St.");
     }
     ures_close(list);
     ures_close(bundle);

@@ -8,6 +8,8 @@ static const struct Case {
     const char *language, *parts;
 } cases[] = {
     {"en", "⟨Mr. Smith met Mrs. Jones.⟩ +⟨They talked.⟩"},
+    {"en", "⟨Dr. Seuss met St. Nicholas.⟩ +⟨They talked.⟩"},
+    {"en", "⟨I don't.⟩ +⟨Nor does Tom’s.⟩ +⟨Do you?⟩"},
     {"en", "⟨We saw it, e.g. this one.⟩ +⟨Then we left.⟩"},
     {"en", "⟨We saw cities, e.g. Paris.⟩ +⟨Then we left.⟩"},
     {"en", "⟨It is 3.5 metres long.⟩ +⟨It is red.⟩"},
@@ -84,6 +86,9 @@ static const struct Case {
     {"en", "WEBVTT - subtitles"},
     {"en", "⟨WEBVTTs are files.⟩"},
     {"en", "- ⟨Are you sure?⟩"},
+    {"en", "\t\u3000- ⟨Are you sure?⟩"},
+    {"en", "\uFEFF# ⟨Title⟩"},
+    {NULL, "⟨Mrs.\u00A0Smith left.⟩ +⟨He did, too.⟩"},
     {"en", "⟨<v Bob>Hello.⟩ +⟨I am Bob.</v>⟩"},
     {"en", "12:30"},
     {"en", "$ 5.00"},
