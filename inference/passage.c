@@ -12,6 +12,7 @@
 
 enum {
     CHARACTERS = 0x110000,
+    UNKNOWN = 1000,
     LONG = 40,      // tokens of a line that is split if nothing is known of the training text
     SENTENCES = 3,  // of a line that is split in any case
 };
@@ -115,21 +116,27 @@ static bool is_known(const void *context, unsigned character)
     return good;
 }
 
+/* The number of tokens of a word; an <unk> counts as UNKNOWN of them. */
+static size_t tokens_of(const Passages *p, const char *word, size_t length)
+{
+    Ids ids = {0};
+    Error error;
+    size_t tokens = 0;
+    if (tokenizer_encode(source_tokenizer(p), &ids, word, length, &error))
+        for (size_t i = 0; i < ids.count; i++) tokens += ids.id[i] == ID_UNKNOWN ? UNKNOWN : 1;
+    free(ids.id);
+    return tokens;
+}
+
 /* Whether a word has fewer tokens than in lower case, as names have. */
 static bool is_name(const void *context, const char *word, size_t length)
 {
-    const Tokenizer *tokenizer = source_tokenizer(context);
-    Ids ids = {0}, lower = {0};
     Error error;
-    char *text = NULL;
-    bool good = text_lowered(&text, word, length, CASE_UPPER, false, NULL, NULL, &error) &&
-                tokenizer_encode(tokenizer, &ids, word, length, &error) &&
-                tokenizer_encode(tokenizer, &lower, text, strlen(text), &error) &&
-                ids.count < lower.count;
-    free(text);
-    free(ids.id);
-    free(lower.id);
-    return good;
+    char *lower;
+    if (!text_lowered(&lower, word, length, CASE_UPPER, false, NULL, NULL, &error)) return false;
+    bool name = tokens_of(context, word, length) < tokens_of(context, lower, strlen(lower));
+    free(lower);
+    return name;
 }
 
 /* Adds a word that the set has not seen. */
@@ -168,17 +175,6 @@ bool unknown_words(StringList *words, const IdLines *lines, int s, Error *error)
     return good;
 }
 
-static bool has_unknown(const Tokenizer *tokenizer, const char *text)
-{
-    Ids ids = {0};
-    Error error;
-    bool unknown = false;
-    if (tokenizer_encode(tokenizer, &ids, text, strlen(text), &error))
-        for (size_t i = 0; i < ids.count; i++) unknown |= ids.id[i] == ID_UNKNOWN;
-    free(ids.id);
-    return unknown;
-}
-
 /* ---- one sentence ---- */
 
 static bool is_blank(char c)
@@ -212,6 +208,7 @@ typedef struct Encoded {
     char *text;
     int *word;
     size_t length, text_size, word_size;
+    bool lowered;  // some of it
 } Encoded;
 
 static bool append(Encoded *e, const char *text, size_t length, int word, Error *error)
@@ -231,7 +228,7 @@ static bool lower(char **lowered, const Passages *p, const char *word, LetterCas
 {
     size_t length = strlen(word);
     if (!text_lowered(lowered, word, length, written, begins, is_name, p, error)) return false;
-    if (!begins || !has_unknown(source_tokenizer(p), *lowered)) return true;
+    if (!begins || tokens_of(p, *lowered, strlen(*lowered)) < UNKNOWN) return true;
     free(*lowered);
     return text_lowered(lowered, word, length, written, false, is_name, p, error);
 }
@@ -255,6 +252,7 @@ static bool append_text(Encoded *e, const Passages *p, WordCounter *words, size_
             append(e, " ", space, word, error) &&
             append(e, lowered ? lowered : clean, strlen(lowered ? lowered : clean), word,
                    error);
+        e->lowered |= lowered && strcmp(lowered, clean);
         free(clean);
         free(lowered);
         at = to;
@@ -419,6 +417,7 @@ static bool add_sentence(Passages *p, WordCounter *words, size_t begin, size_t e
         kept->end = e.length;
     }
     good = good && append_text(&e, p, words, at, end, s.written, error);
+    if (!e.lowered) s.written = CASE_SENTENCE;  // names: "Good Morning, Mary"
     if (good && letters) {
         good = GROW(p->sentence, p->sentence_size, (size_t)p->lines.count + 1) ||
                error_memory(error, "for the sentences of a text");
