@@ -203,7 +203,8 @@ static bool translate_chunk(Program *p, Error *error)
     p->before += (uint64_t)chunk->lines.count;
     if (p->request.attention.count || p->request.reference) progressbar_clear(&p->bar);
     for (int i = 0; i < chunk->count && good && !out.stopped; i++)
-        good = answer(p, out.sentence + chunk->passage[i].first, i, error);
+        good =
+            answer(p, out.sentence ? out.sentence + chunk->passage[i].first : NULL, i, error);
     translations_free(&out);
     return good && stream_flush(stdout, "the translations", error);
 }

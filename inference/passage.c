@@ -41,6 +41,14 @@ const Option passage_options[] = {
 // clang-format on
 const int passage_option_count = sizeof passage_options / sizeof *passage_options;
 
+/* ICU hangs or crashes if it gets no memory while it loads its data: it must have enough. */
+static bool has_room(void)
+{
+    void *volatile room = malloc(16 << 20);
+    free(room);
+    return room;
+}
+
 bool passages_open(Passages *p, const Bundle *bundle, const PassageConfig *config, Error *error)
 {
     *p = (Passages){.bundle = bundle,
@@ -48,7 +56,8 @@ bool passages_open(Passages *p, const Bundle *bundle, const PassageConfig *confi
                     .lines.find_unknown = true,
                     .known = calloc(CHARACTERS, 1),
                     .seen = json_object()};
-    if (!p->known || !p->seen || !GROW(p->lines.start, p->lines.start_size, 1))
+    if (!p->known || !p->seen || !GROW(p->lines.start, p->lines.start_size, 1) ||
+        !GROW(p->sentence, p->sentence_size, 1) || !has_room())
         return error_memory(error, "for the characters of a text");
     p->lines.start[0] = 0;
     p->rules =
@@ -133,7 +142,8 @@ static bool is_name(const void *context, const char *word, size_t length)
 {
     Error error;
     char *lower;
-    if (!text_lowered(&lower, word, length, CASE_UPPER, false, NULL, NULL, &error)) return false;
+    if (!text_lowered(&lower, word, length, CASE_UPPER, false, NULL, NULL, &error))
+        return false;
     bool name = tokens_of(context, word, length) < tokens_of(context, lower, strlen(lower));
     free(lower);
     return name;

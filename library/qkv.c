@@ -345,7 +345,8 @@ static bool translate(TranslationResult *result, QkvTranslator *t, const char *c
             translator_run(&found, &t->ensemble, &input, &t->search, t->workers, NULL, error);
     }
     for (int i = 0; good && i < count; i++)
-        good = fill(result, passages, i, found.sentence + passages->passage[i].first,
+        good = fill(result, passages, i,
+                    found.sentence ? found.sentence + passages->passage[i].first : NULL,
                     &t->search, error);
     translations_free(&found);
     idlines_free(&beginning);
