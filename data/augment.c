@@ -16,8 +16,8 @@
 
 /* A pair that is drawn to be joined takes one or two more with it. */
 static const int weights[AUGMENT_KINDS] = {
-    [AUGMENT_JOIN] = 15,  [AUGMENT_PLACEHOLDERS] = 35, [AUGMENT_UPPER] = 10,
-    [AUGMENT_TITLE] = 10, [AUGMENT_NO_STOP] = 15,      [AUGMENT_NOISE] = 15};
+    [AUGMENT_JOIN] = 15, [AUGMENT_PLACEHOLDERS] = 40, [AUGMENT_UPPER] = 5,
+    [AUGMENT_TITLE] = 5, [AUGMENT_NO_STOP] = 20,      [AUGMENT_NOISE] = 15};
 static const double SURE = 0.5;  // dice of words that translate each other
 enum {
     MOST_JOINED = 3,
@@ -267,13 +267,6 @@ static bool change(char *line[SIDES], bool *changed, const Augment *a, AugmentIt
     }
 }
 
-static int count_unknown(const int32_t *id, int count)
-{
-    int unknown = 0;
-    for (int i = 0; i < count; i++) unknown += id[i] == ID_UNKNOWN;
-    return unknown;
-}
-
 /* result (=) the ids of a line. *fits (=) false: it has too many, or none, or a letter that the
  * vocabulary lacks as a capital. */
 static bool encode(PairIds *result, bool *fits, const Augment *a, size_t number,
@@ -284,10 +277,11 @@ static bool encode(PairIds *result, bool *fits, const Augment *a, size_t number,
     int32_t *to = a->id + (number * SIDES + side) * most;
     bool good =
         tokenizer_encode(a->vocabulary->tokenizer[side], &ids, line, strlen(line), error);
-    *fits = good && ids.count && ids.count < most &&
-            (a->item[number].pairs > 1 ||
-             count_unknown(ids.id, (int)ids.count) <=
-                 count_unknown(result->id[side], result->length[side]));
+    int unknown = 0;
+    for (size_t i = 0; i < ids.count; i++) unknown += ids.id[i] == ID_UNKNOWN;
+    for (int i = 0; i < result->length[side]; i++) unknown -= result->id[side][i] == ID_UNKNOWN;
+    *fits =
+        good && ids.count && ids.count < most && (unknown <= 0 || a->item[number].pairs > 1);
     if (*fits) {
         memcpy(to, ids.id, ids.count * sizeof *to);
         to[ids.count] = ID_END;
