@@ -145,15 +145,23 @@ typedef struct Match {
     Word word[SIDES];
 } Match;
 
-/* Puts one of the placeholders that are not used yet in place of a random match. */
-static void put_placeholder(char *line[SIDES], Match *match, int *matches, unsigned *used,
-                            Rng *rng)
+/* by (=) one of the placeholders that are not used yet */
+static void draw_placeholder(char by[6], unsigned *used, Rng *rng)
 {
-    uint32_t number, k = rng_below(rng, (uint32_t)*matches);
+    uint32_t number;
     do number = rng_below(rng, PLACEHOLDERS);
     while (*used >> number & 1);
     *used |= 1u << number;
-    const char by[] = {'<', 'p', 'h', (char)('1' + number), '>', 0};
+    snprintf(by, 6, "<ph%c>", (int)('1' + number));
+}
+
+/* Puts a placeholder in place of a random match. */
+static void put_placeholder(char *line[SIDES], Match *match, int *matches, unsigned *used,
+                            Rng *rng)
+{
+    uint32_t k = rng_below(rng, (uint32_t)*matches);
+    char by[6];
+    draw_placeholder(by, used, rng);
     Match at = match[k];
     match[k] = match[--*matches];
     for (int side = 0; side < SIDES; side++) {
@@ -166,8 +174,22 @@ static void put_placeholder(char *line[SIDES], Match *match, int *matches, unsig
     }
 }
 
+/* Puts two placeholders around a random match, as tags stand around a word. */
+static void put_tags(char *line[SIDES], const Match *match, int matches, Rng *rng)
+{
+    char by[2][6];
+    unsigned used = 0;
+    const Word *word = match[rng_below(rng, (uint32_t)matches)].word;
+    for (int i = 0; i < 2; i++) draw_placeholder(by[i], &used, rng);
+    for (int side = 0; side < SIDES; side++) {
+        edit(line[side], word[side].end, 0, by[1]);
+        edit(line[side], word[side].begin, 0, by[0]);
+    }
+}
+
 /* Names that are once on each side become placeholders: one, in 20 % of the pairs with more two,
- * in 10 % three. Without names, two words that translate each other do. */
+ * in 10 % three. Without names, two words that translate each other do. In a quarter of the pairs,
+ * placeholders stand around one of them. */
 static bool placeholders(const Augment *a, char *line[SIDES], bool *changed, Rng *rng,
                          Error *error)
 {
@@ -191,6 +213,7 @@ static bool placeholders(const Augment *a, char *line[SIDES], bool *changed, Rng
         }
     uint32_t draw = rng_below(rng, 10);
     *changed = matches;
+    if (matches && !rng_below(rng, 4)) return put_tags(line, match, matches, rng), true;
     for (int wanted = !names || draw > 2 ? 1 : draw > 0 ? 2 : 3; wanted && matches; wanted--)
         put_placeholder(line, match, &matches, &used, rng);
     return true;

@@ -138,6 +138,20 @@ static void replaced(char word[100], const char *before, const char *after)
     snprintf(word, 100, "%.*s", (int)(strlen(before) - begin - rest), before + begin);
 }
 
+/* A text without its placeholders. */
+static char *without(const char *line)
+{
+    static char rest[1000];
+    char *to = rest;
+    for (const char *at = line; *at;)
+        if (!strncmp(at, "<ph", 3)) at += 5;
+        else *to++ = *at++;
+    *to = 0;
+    return rest;
+}
+
+static int tags;  // pairs where placeholders stand around a word
+
 static void check_placeholders(const PairIds *pair, size_t number)
 {
     int list[SIDES][8], found = 0;
@@ -150,6 +164,10 @@ static void check_placeholders(const PairIds *pair, size_t number)
     assert_in_range(found, 1, 3);
     assert_memory_equal(list[SOURCE], list[TARGET], (size_t)found * sizeof(int));
     for (int i = 1; i < found; i++) assert_int_not_equal(list[SOURCE][i], list[SOURCE][i - 1]);
+    if (found == 2 && !strcmp(without(decoded(pair, SOURCE)), original(number, SOURCE))) {
+        assert_string_equal(without(decoded(pair, TARGET)), original(number, TARGET));
+        tags++;
+    }
     if (found > 1) return;
     bool same = false;
     for (int i = 0; i < NAMES; i++)
@@ -263,6 +281,7 @@ TEST(each_kind)
     for (uint64_t epoch = 0; epoch < EPOCHS; epoch++) check_epoch(kinds, epoch);
     for (int k = 0; k < AUGMENT_KINDS; k++) assert_true(kinds[k] > EPOCHS * PAIRS / 50);
     assert_true(kinds[AUGMENT_KINDS] < EPOCHS * PAIRS / 500);
+    assert_in_range(tags, kinds[AUGMENT_PLACEHOLDERS] / 5, kinds[AUGMENT_PLACEHOLDERS] / 3);
     clear();
 }
 
