@@ -120,6 +120,7 @@ typedef struct SpanText {
     const float *share;        // [m-1,n]
     const char **replacement;  // [m]
     int n;
+    char **inserted;  // [m] what insert_span allocated for a token
 } SpanText;
 
 /* Whether the span's words go on with token t, beside another of them: the rest of a word does, but no
@@ -137,8 +138,33 @@ static bool goes_on(const SpanText *st, int t, bool same_word, const CopySpan *s
            share_on(st->share + (size_t)t * (size_t)st->n, st->n, span) >= 0;
 }
 
+/* Puts a span with which no word is aligned after the word that is aligned with the token before it;
+ * *begin (=) the last token of that word. */
+static bool insert_span(SpanText *st, const CopySpan *span, int *begin, int *end)
+{
+    const int *id = st->translation->id;
+    int m = st->translation->length, before = span->first > 0 ? span->first - 1 : 0, best = -1;
+    float most = -1;
+    for (int t = 0; t + 1 < m; t++) {
+        float own = st->share[(size_t)t * (size_t)st->n + (size_t)before];
+        if (!st->replacement[t] && own > most) most = own, best = t;
+    }
+    if (best < 0) return false;
+    while (best + 2 < m && !st->replacement[best + 1] &&
+           !tokenizer_begins_word(st->tokenizer, id[best + 1]))
+        best++;
+    if (tokenizer_byte(st->tokenizer, id[best]) >= 0 || id[best] == ID_UNKNOWN ||
+        st->inserted[best] ||
+        asprintf(&st->inserted[best], "%s %s", tokenizer_label(st->tokenizer, id[best]),
+                 span->text) < 0)
+        return false;
+    st->replacement[best] = st->inserted[best];
+    *begin = best, *end = best + 1;
+    return true;
+}
+
 /* Puts a span in the place of the words that are aligned with it; *begin .. *end-1 (=) their tokens;
- * false: there are none. */
+ * false: it has no place. */
 static bool put_span(SpanText *st, const CopySpan *span, int *begin, int *end)
 {
     const int *id = st->translation->id;
@@ -148,7 +174,7 @@ static bool put_span(SpanText *st, const CopySpan *span, int *begin, int *end)
         float own = share_on(st->share + (size_t)t * (size_t)st->n, st->n, span);
         if (!st->replacement[t] && own > most) most = own, best = t;
     }
-    if (best < 0) return false;
+    if (best < 0) return insert_span(st, span, begin, end);
     bool words = tokenizer_type(st->tokenizer) == TOKENIZER_WORD;
 #define BEGINS(t) (words || tokenizer_begins_word(st->tokenizer, id[t]))
     for (*begin = best; *begin > 0 && goes_on(st, *begin - 1, !BEGINS(*begin), span);) --*begin;
@@ -196,11 +222,13 @@ bool copying_spans(char **text, CopySpan *span, int count, const Tokenizer *toke
     size_t m = (size_t)translation->length, n = (size_t)lazy->source_length;
     int missing;
     float *share = malloc(m * n * sizeof *share);
-    SpanText st = {tokenizer, translation, share, calloc(m + 1, sizeof *st.replacement),
-                   (int)n};
+    SpanText st = {tokenizer, translation,
+                   share,     calloc(m + 1, sizeof *st.replacement),
+                   (int)n,    calloc(m + 1, sizeof *st.inserted)};
     const Snapshot *snapshot = NULL;
     *text = NULL;
-    bool good = (share && st.replacement) || error_memory(error, "to copy spans");
+    bool good =
+        (share && st.replacement && st.inserted) || error_memory(error, "to copy spans");
     if (good && copied) memcpy(st.replacement, copied, m * sizeof *copied);
     good = good && decode_spans(text, &missing, &st, span, count, error);
     if (good && missing && m > 1)
@@ -208,6 +236,8 @@ bool copying_spans(char **text, CopySpan *span, int count, const Tokenizer *toke
                align_shares(share, snapshot, ALIGN_LAYERS, ALIGN_NORM, error) &&
                put_spans(text, &missing, &st, span, count, error);
     if (!good) free(*text), *text = NULL;
+    for (size_t t = 0; st.inserted && t < m; t++) free(st.inserted[t]);
+    free(st.inserted);
     free(share);
     free(st.replacement);
     return good;

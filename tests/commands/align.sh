@@ -8,7 +8,7 @@ language 800 60
 "$BIN/train" --train-source train.s --train-target train.t --valid-source valid.s --valid-target valid.t \
     --tokenizer word --vocab-size 60 --d-model 32 --heads 2 --ffn 64 --encoder-layers 1 \
     --decoder-layers 2 --max-length 20 --batch-tokens 300 --valid-every 200 --warmup 40 \
-    --learning-rate 0.01 --schedule inverse-sqrt --quiet --max-updates 400 --output run 2>err ||
+    --learning-rate 0.01 --schedule inverse-sqrt --augment 0 --quiet --max-updates 400 --output run 2>err ||
     fail "a model to align with" "$(cat err)"
 translate() { "$BIN/translate" --model run "$@"; }
 awk '{ for (i = 1; i <= NF; i++) printf "%s%d-%d", (i > 1 ? " " : ""), i - 1, NF - i; print "" }' valid.t >gold
