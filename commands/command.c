@@ -15,6 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "data/segments.h"
 #include "data/tokenizer.h"
 
 const char *command_name(void)
@@ -81,6 +82,7 @@ void command_start(void)
 {
     need_limits();
     tokenizer_on_no_memory(end_without_memory);
+    segments_on_no_memory(end_without_memory);
     for (int fd = 0; fd <= STDERR_FILENO; fd++)  // using it stays an error
         if (fcntl(fd, F_GETFD) < 0) open("/dev/null", fd ? O_RDONLY : O_WRONLY);
         else open_blocking(fd);

@@ -314,3 +314,36 @@ void segments_free(Segments *segments)
     free(segments->segment);
     *segments = (Segments){0};
 }
+
+/* ---- memory ---- */
+
+static void (*on_no_memory)(void);
+
+static void *taken(void *block)
+{
+    if (!block) on_no_memory();
+    return block;
+}
+
+static void *take(const void *context, size_t size)
+{
+    return (void)context, taken(malloc(size));
+}
+
+static void *retake(const void *context, void *block, size_t size)
+{
+    return (void)context, taken(realloc(block, size));
+}
+
+static void give_back(const void *context, void *block)
+{
+    (void)context;
+    free(block);
+}
+
+void segments_on_no_memory(void (*handler)(void))
+{
+    UErrorCode status = U_ZERO_ERROR;
+    on_no_memory = handler;
+    u_setMemoryFunctions(NULL, take, retake, give_back, &status);
+}

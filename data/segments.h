@@ -33,3 +33,7 @@ bool segments_find(Segments *segments, const char *text, size_t length, const ch
                    Error *error);
 
 void segments_free(Segments *segments);  // allowed on zeroed segments
+
+/* The handler is called where ICU gets no memory, in any thread, and must end the program: ICU hangs or
+ * crashes (72.1). Call this before anything else uses ICU. */
+void segments_on_no_memory(void (*handler)(void));

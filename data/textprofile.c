@@ -8,9 +8,9 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <unicode/utf8.h>
+#include <unicode/uchar.h>
 
-enum { SAMPLE = 20000, MOST_CHARACTERS = 4000, CODES = 0x110000 };
+enum { SAMPLE = 20000, MOST_CHARACTERS = 4000, CODES = 0x110000, USUAL = 100 };
 static const int PER_CENT[PROFILE_LENGTHS] = {50, 90, 95, 99};
 
 #define FIELD(key, type, field)                                                                \
@@ -48,6 +48,12 @@ static bool read_language(char **language, const char *path, Error *error)
     return (*language = strndup(end, 2)) || error_memory(error, "for a language");
 }
 
+bool textprofile_is_mark(unsigned character)
+{
+    return character >= 0x80 &&
+           U_GET_GC_MASK((UChar32)character) & (U_GC_PI_MASK | U_GC_PF_MASK | U_GC_PD_MASK);
+}
+
 static bool read_characters(TextProfile *p, const CorpusText *text, Error *error)
 {
     int *times = calloc(CODES, sizeof *times), *sorted = malloc(CODES * sizeof *sorted);
@@ -55,6 +61,10 @@ static bool read_characters(TextProfile *p, const CorpusText *text, Error *error
     size_t at = 0, end = text->start[SOURCE][text->pairs];
     for (unsigned code; times && at < end; times[code] += times[code] < INT32_MAX)
         at += (size_t)utf8_decode(text->bytes[SOURCE] + at, end - at, &code);
+    for (int c = 0x80; times && c < CODES; c++)
+        if (textprofile_is_mark((unsigned)c) &&
+            times[c] < (times['"'] + times['\''] + times['-']) / USUAL)
+            times[c] = 0;
     for (int c = 0; times && sorted && c < CODES; c++)
         if (times[c]) sorted[count++] = times[c];
     if (sorted) qsort(sorted, (size_t)count, sizeof *sorted, by_number);

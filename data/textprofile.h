@@ -14,7 +14,9 @@ typedef struct TextProfile {
                                              // capitals, in title case, with digits
     double doubtful;   // 2 % of the validation's translations have a lower log p / length; 0:
                        // unknown
-    char *characters;  // the 4,000 most frequent, and those as frequent as the last; sorted
+    char *characters;  // the 4,000 most frequent, and those as frequent as the last; sorted. A
+                       // mark (textprofile_is_mark) is left out if there is less than one for a
+                       // hundred of ", ' and -
 } TextProfile;
 
 /* Reads the source text, whose first file is `path`, before it is encoded. Shares are of at most
@@ -28,6 +30,9 @@ bool textprofile_count(TextProfile *profile, const Corpus *corpus, Error *error)
 
 /* Whether the text had a character: a Known (data/typography.h), whose context is a profile. */
 bool textprofile_has(const void *profile, unsigned character);
+
+/* Whether it is a quotation mark, apostrophe or dash beyond ASCII. */
+bool textprofile_is_mark(unsigned character);
 
 /* For free(); NULL if memory is short, or the profile is not known. */
 char *textprofile_to_json(const TextProfile *profile);

@@ -41,14 +41,6 @@ const Option passage_options[] = {
 // clang-format on
 const int passage_option_count = sizeof passage_options / sizeof *passage_options;
 
-/* ICU hangs or crashes if it gets no memory while it loads its data: it must have enough. */
-static bool has_room(void)
-{
-    void *volatile room = malloc(16 << 20);
-    free(room);
-    return room;
-}
-
 bool passages_open(Passages *p, const Bundle *bundle, const PassageConfig *config, Error *error)
 {
     *p = (Passages){.bundle = bundle,
@@ -57,7 +49,7 @@ bool passages_open(Passages *p, const Bundle *bundle, const PassageConfig *confi
                     .known = calloc(CHARACTERS, 1),
                     .seen = json_object()};
     if (!p->known || !p->seen || !GROW(p->lines.start, p->lines.start_size, 1) ||
-        !GROW(p->sentence, p->sentence_size, 1) || !has_room())
+        !GROW(p->sentence, p->sentence_size, 1))
         return error_memory(error, "for the characters of a text");
     p->lines.start[0] = 0;
     p->rules =
@@ -101,14 +93,17 @@ static const Tokenizer *source_tokenizer(const Passages *p)
     return p->bundle->vocabulary.tokenizer[SOURCE];
 }
 
-/* Whether a character becomes tokens other than <unk>, and bytes only if the training text had it. A
- * vocabulary of words knows words, not characters. */
+/* Whether a character becomes tokens other than <unk>; bytes, and marks like “ and –, only if the
+ * training text had them. A vocabulary of words knows words, not characters. */
 static bool is_known(const void *context, unsigned character)
 {
     const Passages *p = context;
     unsigned char *known = &p->known[character];
     if (*known) return *known == 1;
     const Tokenizer *tokenizer = source_tokenizer(p);
+    const TextProfile *profile = &p->bundle->text;
+    bool seen = profile->known && textprofile_has(profile, character);
+    bool must = profile->known && textprofile_is_mark(character);
     char text[8];
     int length = 0;
     Ids ids = {0};
@@ -118,8 +113,7 @@ static bool is_known(const void *context, unsigned character)
                 tokenizer_encode(tokenizer, &ids, text, (size_t)length, &error);
     for (size_t i = 0; good && i < ids.count; i++)
         good = ids.id[i] != ID_UNKNOWN &&
-               (tokenizer_byte(tokenizer, ids.id[i]) < 0 ||
-                (p->bundle->text.known && textprofile_has(&p->bundle->text, character)));
+               (seen || (!must && tokenizer_byte(tokenizer, ids.id[i]) < 0));
     free(ids.id);
     *known = good ? 1 : 2;
     return good;
@@ -527,6 +521,7 @@ bool passages_add(Passages *p, const char *text, size_t length, Error *error)
     bool good = add_sentences(p, error) && add_unknown(&passage->unknown, p->seen, &p->lines,
                                                        passage->first, p->lines.count, error);
     json_object_clear(p->seen);
-    p->count++;  // also on failure: passages_clear frees it
+    p->count += good;
+    if (!good) free(passage->text), strings_free(&passage->unknown);
     return good;
 }

@@ -137,4 +137,23 @@ TEST(json_from_elsewhere)
     textprofile_free(&profile);
 }
 
+/* Of the lines of a text, some have ’ where the others have '. */
+static bool knows_apostrophe(int with, int lines)
+{
+    const char *line[400];
+    for (int i = 0; i < lines; i++) line[i] = i < with ? "It\u2019s" : "It's";
+    TextProfile profile;
+    profile_of(&profile, line, (size_t)lines, "train.en");
+    bool known = textprofile_has(&profile, 0x2019);
+    assert_true(textprofile_has(&profile, 's'));
+    textprofile_free(&profile);
+    return known;
+}
+
+TEST(rare_marks_are_not_known)
+{
+    assert_false(knows_apostrophe(1, 400));
+    assert_true(knows_apostrophe(20, 400));
+}
+
 TEST_MAIN("textprofile", NULL, NULL)
