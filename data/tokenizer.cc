@@ -209,12 +209,6 @@ static int32_t token_of(const Tokenizer *tokenizer, int32_t id, const std::strin
     return tokenizer->processor.IsUnused(other) ? other : id;
 }
 
-static bool is_placeholder(const Tokenizer *tokenizer, int32_t id)
-{
-    return tokenizer->placeholder && id >= tokenizer->placeholder &&
-           id < tokenizer->placeholder + PLACEHOLDERS;
-}
-
 static void push(Ids *ids, int32_t id)
 {
     if (!GROW(ids->id, ids->size, ids->count + 1)) throw std::bad_alloc();
@@ -231,7 +225,8 @@ bool tokenizer_encode_begins(const Tokenizer *tokenizer, Ids *ids, Ids *begin, c
     const SentencePieceProcessor *processor = &tokenizer->processor;
     int32_t last = ID_END;
     return guarded(error, [&] {
-        size_t from = tag_length(tokenizer, &last, std::string_view(text, length));
+        const std::string_view whole(text, length);
+        size_t from = tag_length(tokenizer, &last, whole);
         if (from) push(ids, last);
         if (from && begin) push(begin, 0);
         for (size_t space = 0;;) {
@@ -243,14 +238,11 @@ bool tokenizer_encode_begins(const Tokenizer *tokenizer, Ids *ids, Ids *begin, c
                 return false;
             for (const auto &piece : split.pieces()) {
                 const bool joined = piece.id() == ID_UNKNOWN && last == ID_UNKNOWN;
+                const int32_t mark = last - tokenizer->placeholder;
                 size_t place = from + piece.begin() - space;
                 /* The type word's space after a placeholder begins where that begins. */
-                if (begin && tokenizer->type == TOKENIZER_WORD &&
-                    is_placeholder(tokenizer, last)) {
-                    const size_t mark =
-                        std::string_view(text, length).find("<ph", begin->id[begin->count - 1]);
-                    if (mark < length) place = std::max(place, mark + strlen("<ph1>"));
-                }
+                if (begin && tokenizer->placeholder && mark >= 0 && mark < PLACEHOLDERS)
+                    place = std::max(place, whole.find('>', begin->id[begin->count - 1]) + 1);
                 last = (int32_t)piece.id(), space = 0;
                 if (joined) continue;
                 push(ids, token_of(tokenizer, last, piece.piece()));
@@ -270,57 +262,39 @@ bool tokenizer_encode_begins(const Tokenizer *tokenizer, Ids *ids, Ids *begin, c
  * the piece itself. A control character, which no text has in the end. */
 static const char MARK = '\x01';
 
-/* The piece of a token; of another program's, it may be what MARK stands for. */
-static std::string piece_of(const Tokenizer *tokenizer, int32_t id)
-{
-    const std::string &piece = tokenizer->processor.IdToPiece(id);
-    return piece == "<0x01>" || piece.find(MARK) != std::string::npos ? " " : piece;
-}
-
-/* text (=) with each MARK replaced, in their order, and other control characters as spaces; without
- * spaces of the model at both ends. */
-static std::string put_replacements(const std::string &text,
-                                    const std::vector<std::string_view> &replacement)
-{
-    const size_t first = text.find_first_not_of(' '), last = text.find_last_not_of(' ');
-    size_t used = 0;
-    std::string out;
-    for (size_t i = first; i != std::string::npos && i <= last; i++)
-        if (text[i] == MARK && used < replacement.size()) out += replacement[used++];
-        else out += (unsigned char)text[i] < 0x20 ? ' ' : text[i];
-    return out;
-}
-
 bool tokenizer_decode_replaced(const Tokenizer *tokenizer, char **text, const int32_t *id,
                                size_t count, const char *const *replacement, Error *error)
 {
     return guarded(error, [&] {
         std::vector<std::string> pieces;
         std::vector<std::string_view> own;
-        pieces.reserve(count);
         for (size_t i = 0; i < count; i++) {
             if (id[i] < 0 || id[i] >= tokenizer->vocab_size)
                 return error_set(error, "there is no token %d: there are %d", (int)id[i],
                                  tokenizer->vocab_size);
             if (id[i] == ID_END || id[i] == tokenizer->vocab_size - 1) continue;
-            if (!replacement || !replacement[i]) {
-                pieces.push_back(piece_of(tokenizer, id[i]));
-                continue;
-            }
-            std::string_view word = replacement[i];
-            if (word.empty()) continue;
-            const bool own_space = id[i] == ID_UNKNOWN && word[0] == ' ';
-            const bool space = own_space || tokenizer->type == TOKENIZER_WORD ||
-                               tokenizer_begins_word(tokenizer, id[i]);
-            if (own_space) word.remove_prefix(1);
-            pieces.push_back((space ? " " : "") + std::string(1, MARK));
-            own.push_back(word);
+            std::string piece = tokenizer->processor.IdToPiece(id[i]);
+            if (replacement && replacement[i]) {
+                std::string_view word = replacement[i];
+                if (word.empty()) continue;
+                const bool own_space = id[i] == ID_UNKNOWN && word[0] == ' ';
+                const bool space = own_space || tokenizer->type == TOKENIZER_WORD ||
+                                   tokenizer_begins_word(tokenizer, id[i]);
+                own.push_back(word.substr(own_space));
+                piece = (space ? " " : "") + std::string(1, MARK);
+            } else if (piece == "<0x01>" || piece.find(MARK) != std::string::npos) piece = " ";
+            pieces.push_back(piece);
         }
-        std::string decoded;
+        std::string decoded, out;
         if (!done(tokenizer->processor.Decode(pieces, &decoded),
                   "cannot put the tokens together", error))
             return false;
-        *text = strdup(put_replacements(decoded, own).c_str());
+        const size_t first = decoded.find_first_not_of(' '),
+                     end = decoded.find_last_not_of(' ') + 1;
+        for (size_t i = first, used = 0; i < end; i++)
+            if (decoded[i] == MARK && used < own.size()) out += own[used++];
+            else out += (unsigned char)decoded[i] < 0x20 ? ' ' : decoded[i];
+        *text = strdup(out.c_str());
         if (!*text) throw std::bad_alloc();
         return true;
     });

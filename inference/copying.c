@@ -77,51 +77,51 @@ static char *find_whole(char *text, const char *wanted)
     return NULL;
 }
 
-/* Sets span[].missing; returns how many are, or -1 if memory is short. Longer spans come first, so
- * that "10" is not found in "10:30" if both are spans. */
-static int find_missing(CopySpan *span, int count, const char *text)
+/* Sets span[].missing and overwrites what it finds; returns whether one is missing. Longer spans
+ * come first, so that "10" is not found in "10:30" if both are spans. */
+static bool find_missing(CopySpan *span, int count, char *text)
 {
-    char *left = strdup(text), *at;
-    size_t longest = 0;
     int missing = count;
-    for (int i = 0; i < count; i++) {
-        span[i].missing = true;
-        if (strlen(span[i].text) > longest) longest = strlen(span[i].text);
-    }
-    for (size_t length = longest; left && length > 0; length--)
+    for (int i = 0; i < count; i++) span[i].missing = true;
+    for (size_t length = strlen(text); length > 0; length--)
         for (int i = 0; i < count; i++) {
-            if (strlen(span[i].text) != length || !(at = find_whole(left, span[i].text)))
-                continue;
+            char *at = strlen(span[i].text) == length ? find_whole(text, span[i].text) : NULL;
+            if (!at) continue;
             memset(at, 1, length);
             span[i].missing = false;
             missing--;
         }
-    free(left);
-    return left ? missing : -1;
-}
-
-/* The sum of a token's shares [n] on the span; -1 if the largest of the source's words, without
- * </s>, is elsewhere. */
-static float share_on(const float *share, int n, const CopySpan *span)
-{
-    int largest = 0;
-    float sum = 0;
-    for (int j = 0; j < n - 1; j++) {
-        if (share[j] > share[largest]) largest = j;
-        if (j >= span->first && j < span->end) sum += share[j];
-    }
-    return largest >= span->first && largest < span->end ? sum : -1;
+    return missing;
 }
 
 /* What copying_spans works on. */
 typedef struct SpanText {
     const Tokenizer *tokenizer;
     const Hypothesis *translation;
-    const float *share;        // [m-1,n]
-    const char **replacement;  // [m]
+    const float *share;  // [m-1,n]
+    char **replacement;  // [m]
     int n;
-    char **inserted;  // [m] what insert_span allocated for a token
 } SpanText;
+
+static bool begins_word(const SpanText *st, int t)
+{
+    return tokenizer_type(st->tokenizer) == TOKENIZER_WORD ||
+           tokenizer_begins_word(st->tokenizer, st->translation->id[t]);
+}
+
+/* The sum of token t's shares on the span; -1 if it is `aligned` with another: the largest share on
+ * the source's words, without </s>, is elsewhere. */
+static float share_on(const SpanText *st, int t, const CopySpan *span, bool aligned)
+{
+    const float *share = st->share + (size_t)t * (size_t)st->n;
+    int largest = 0;
+    float sum = 0;
+    for (int j = 0; j < st->n - 1; j++) {
+        if (share[j] > share[largest]) largest = j;
+        if (j >= span->first && j < span->end) sum += share[j];
+    }
+    return !aligned || (largest >= span->first && largest < span->end) ? sum : -1;
+}
 
 /* Whether the span's words go on with token t, beside another of them: the rest of a word does, but no
  * punctuation; and what is aligned with the span, too. But not a further word: articles and
@@ -131,88 +131,63 @@ static bool goes_on(const SpanText *st, int t, bool same_word, const CopySpan *s
 {
     unsigned char first =
         (unsigned char)*tokenizer_label(st->tokenizer, st->translation->id[t]);
-    bool digit = isdigit(first), letter = isalpha(first) || (first >= 0xC3 && first < 0xE0);
+    bool letter = isalpha(first) || (first >= 0xC3 && first < 0xE0);
     if (st->replacement[t]) return false;
-    if (same_word && (letter || digit)) return true;
+    if (same_word && (letter || isdigit(first))) return true;
     return (same_word || !letter || strchr(span->text, ' ')) &&
-           share_on(st->share + (size_t)t * (size_t)st->n, st->n, span) >= 0;
+           share_on(st, t, span, true) >= 0;
 }
 
-/* Puts a span with which no word is aligned after the word that is aligned with the token before it;
- * *begin (=) the last token of that word. */
-static bool insert_span(SpanText *st, const CopySpan *span, int *begin, int *end)
+/* The token with the most of the span that is not replaced yet, or -1. */
+static int best_token(const SpanText *st, const CopySpan *span, bool aligned)
 {
-    const int *id = st->translation->id;
-    int m = st->translation->length, before = span->first > 0 ? span->first - 1 : 0, best = -1;
-    float most = -1;
-    for (int t = 0; t + 1 < m; t++) {
-        float own = st->share[(size_t)t * (size_t)st->n + (size_t)before];
-        if (!st->replacement[t] && own > most) most = own, best = t;
-    }
-    if (best < 0) return false;
-    while (best + 2 < m && !st->replacement[best + 1] &&
-           !tokenizer_begins_word(st->tokenizer, id[best + 1]))
-        best++;
-    if (tokenizer_byte(st->tokenizer, id[best]) >= 0 || id[best] == ID_UNKNOWN ||
-        st->inserted[best] ||
-        asprintf(&st->inserted[best], "%s %s", tokenizer_label(st->tokenizer, id[best]),
-                 span->text) < 0)
-        return false;
-    st->replacement[best] = st->inserted[best];
-    *begin = best, *end = best + 1;
-    return true;
-}
-
-/* Puts a span in the place of the words that are aligned with it; *begin .. *end-1 (=) their tokens;
- * false: it has no place. */
-static bool put_span(SpanText *st, const CopySpan *span, int *begin, int *end)
-{
-    const int *id = st->translation->id;
-    int m = st->translation->length, best = -1;
+    int best = -1;
     float most = 0;
-    for (int t = 0; t + 1 < m; t++) {
-        float own = share_on(st->share + (size_t)t * (size_t)st->n, st->n, span);
+    for (int t = 0; t + 1 < st->translation->length; t++) {
+        float own = share_on(st, t, span, aligned);
         if (!st->replacement[t] && own > most) most = own, best = t;
     }
-    if (best < 0) return insert_span(st, span, begin, end);
-    bool words = tokenizer_type(st->tokenizer) == TOKENIZER_WORD;
-#define BEGINS(t) (words || tokenizer_begins_word(st->tokenizer, id[t]))
-    for (*begin = best; *begin > 0 && goes_on(st, *begin - 1, !BEGINS(*begin), span);) --*begin;
-    for (*end = best + 1; *end + 1 < m && goes_on(st, *end, !BEGINS(*end), span);) ++*end;
-#undef BEGINS
-    for (int t = *begin; t < *end; t++) st->replacement[t] = "";
-    st->replacement[*begin] = span->text;
+    return best;
+}
+
+/* Puts a span after the word that is aligned with the token before it, if there is one. */
+static bool insert_span(SpanText *st, const CopySpan *span, Error *error)
+{
+    int before = span->first > 0 ? span->first - 1 : 0, m = st->translation->length;
+    int t = best_token(st, &(CopySpan){.first = before, .end = before + 1}, false);
+    while (t >= 0 && t + 2 < m && !st->replacement[t + 1] && !begins_word(st, t + 1)) t++;
+    int id = t < 0 ? ID_UNKNOWN : st->translation->id[t];
+    if (id == ID_UNKNOWN || tokenizer_byte(st->tokenizer, id) >= 0) return true;
+    const char *label = tokenizer_label(st->tokenizer, id);
+    return asprintf(&st->replacement[t], "%s %s", label, span->text) >= 0 ||
+           error_memory(error, "to copy spans");
+}
+
+/* Puts a span in the place of the words that are aligned with it. */
+static bool put_span(SpanText *st, const CopySpan *span, Error *error)
+{
+    int m = st->translation->length, best = best_token(st, span, true), end = best + 1;
+    if (best < 0) return insert_span(st, span, error);
+    while (best > 0 && goes_on(st, best - 1, !begins_word(st, best), span)) best--;
+    while (end + 1 < m && goes_on(st, end, !begins_word(st, end), span)) end++;
+    for (int t = best; t < end; t++)
+        if (!(st->replacement[t] = strdup(t == best ? span->text : "")))
+            return error_memory(error, "to copy spans");
     return true;
 }
 
-/* Decodes; *missing (=) the number of spans that the text lacks. */
-static bool decode_spans(char **text, int *missing, const SpanText *st, CopySpan *span,
+/* span[].missing, *missing (=) what the text lacks */
+static bool decode_spans(char **text, bool *missing, const SpanText *st, CopySpan *span,
                          int count, Error *error)
 {
     if (!tokenizer_decode_replaced(st->tokenizer, text, st->translation->id,
-                                   (size_t)st->translation->length, st->replacement, error))
+                                   (size_t)st->translation->length,
+                                   (const char *const *)st->replacement, error))
         return false;
-    *missing = find_missing(span, count, *text);
-    if (*missing >= 0) return true;
-    free(*text), *text = NULL;
-    return error_memory(error, "to find spans");
-}
-
-/* Replaces words by missing spans, one after the other, as far as that makes fewer missing. */
-static bool put_spans(char **text, int *missing, SpanText *st, CopySpan *span, int count,
-                      Error *error)
-{
-    for (int i = 0, begin, end, left; i < count && *missing; i++) {
-        char *now;
-        if (!span[i].missing || !put_span(st, &span[i], &begin, &end)) continue;
-        if (!decode_spans(&now, &left, st, span, count, error)) return false;
-        bool better = left < *missing;
-        free(better ? *text : now);
-        if (better) *text = now, *missing = left;
-        while (!better && begin < end) st->replacement[begin++] = NULL;
-        if (!better) find_missing(span, count, *text);
-    }
-    return true;
+    char *copy = strdup(*text);
+    *missing = copy && find_missing(span, count, copy);
+    free(copy);
+    return copy || error_memory(error, "to find spans");
 }
 
 bool copying_spans(char **text, CopySpan *span, int count, const Tokenizer *tokenizer,
@@ -220,25 +195,27 @@ bool copying_spans(char **text, CopySpan *span, int count, const Tokenizer *toke
                    Error *error)
 {
     size_t m = (size_t)translation->length, n = (size_t)lazy->source_length;
-    int missing;
+    bool missing;
     float *share = malloc(m * n * sizeof *share);
-    SpanText st = {tokenizer, translation,
-                   share,     calloc(m + 1, sizeof *st.replacement),
-                   (int)n,    calloc(m + 1, sizeof *st.inserted)};
+    SpanText st = {tokenizer, translation, share, calloc(m, sizeof *st.replacement), (int)n};
     const Snapshot *snapshot = NULL;
     *text = NULL;
-    bool good =
-        (share && st.replacement && st.inserted) || error_memory(error, "to copy spans");
-    if (good && copied) memcpy(st.replacement, copied, m * sizeof *copied);
+    bool good = (share && st.replacement) || error_memory(error, "to copy spans");
+    for (size_t t = 0; good && copied && t < m; t++)
+        if (copied[t] && !(st.replacement[t] = strdup(copied[t])))
+            good = error_memory(error, "to copy spans");
     good = good && decode_spans(text, &missing, &st, span, count, error);
-    if (good && missing && m > 1)
+    if (good && missing && m > 1) {
         good = (snapshot = snapshot_get(lazy, error)) &&
-               align_shares(share, snapshot, ALIGN_LAYERS, ALIGN_NORM, error) &&
-               put_spans(text, &missing, &st, span, count, error);
+               align_shares(share, snapshot, ALIGN_LAYERS, ALIGN_NORM, error);
+        for (int i = 0; good && i < count; i++)
+            good = !span[i].missing || put_span(&st, &span[i], error);
+        free(*text), *text = NULL;
+        good = good && decode_spans(text, &missing, &st, span, count, error);
+    }
     if (!good) free(*text), *text = NULL;
-    for (size_t t = 0; st.inserted && t < m; t++) free(st.inserted[t]);
-    free(st.inserted);
-    free(share);
+    for (size_t t = 0; st.replacement && t < m; t++) free(st.replacement[t]);
     free(st.replacement);
+    free(share);
     return good;
 }
