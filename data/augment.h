@@ -3,9 +3,11 @@
  *   join          two or three neighbouring pairs of the update become one
  *   placeholders  numbers, names and other protected spans that are the same on both sides, or
  *                 a word and its translation, become some of <ph1> … <ph8> (data/tokenizer.h)
- *   upper, title  both sides IN CAPITALS, or With Capitals
  *   no stop       both sides without the punctuation at their end
- *   noise         the source with a typing error
+ *   noise         the source with a typing error: a character is left out, or two are swapped
+ *
+ * A kind that is not possible becomes the next of them that is. Capitals are left to the
+ * translator, which lowers them (inference/passage.h).
  *
  * What becomes of a pair depends on the seed, the epoch, its number and the pairs after it in the
  * update: on no thread, no rank and no earlier update. The division into updates stays, which is
@@ -21,8 +23,6 @@
 typedef enum {
     AUGMENT_JOIN,
     AUGMENT_PLACEHOLDERS,
-    AUGMENT_UPPER,
-    AUGMENT_TITLE,
     AUGMENT_NO_STOP,
     AUGMENT_NOISE,
     AUGMENT_KINDS  // not changed
@@ -32,7 +32,6 @@ typedef enum {
 typedef struct AugmentItem {
     int first, pairs;  // of the update, that it is made of
     AugmentKind kind;
-    unsigned kinds;  // to try: a sum of 1 << kind
     Rng rng;
     PairIds result;
 } AugmentItem;
@@ -44,17 +43,15 @@ typedef struct Augment {
     const CorpusText *text;  // of the corpus
     const Vocabulary *vocabulary;
     Workers *workers;
-    unsigned kinds;  // all, or without placeholders
     Dictionary dictionary;
-    SpanRules *rules;
+    SpanRules *rules;     // NULL: the vocabulary has no placeholders
     const PairIds *pair;  // the update that is changed
     AugmentItem *item;    // [pairs] of the changed update
     int32_t *id;          // [pairs,SIDES,max_length]
     size_t item_size, id_size;
 } Augment;
 
-/* Sets the rest of *augment by its first six fields. Leaves out placeholders if the vocabulary
- * has none. Free it even if this fails. */
+/* Sets the rest of *augment by its first six fields. Free it even if this fails. */
 bool augment_prepare(Augment *augment, Error *error);
 void augment_free(Augment *augment);  // allowed on {0}
 

@@ -8,24 +8,22 @@
 #include <unicode/ubrk.h>
 #include <unicode/uchar.h>
 
-enum { COUNTERS = 1 << 22, LETTERS = 3 };
+enum { COUNTERS = 1 << 22, CHARACTERS = 3 };
 
 /* The word text[begin..end), of one of ICU's types. */
 static Word word_at(const char *text, size_t begin, size_t end, bool first, int type)
 {
     Word word = {.begin = begin, .end = end, .first = first, .hash = HASH_START};
-    int letters = 0;
-    bool other = false;
+    int characters = 0;
     unsigned code;
     for (size_t at = begin; at < end;) {
         at += (size_t)utf8_decode(text + at, end - at, &code);
         UChar32 c = (UChar32)code;
-        word.name |= u_isdigit(c) || (!letters && !first && u_isUUppercase(c));
-        other |= !u_hasBinaryProperty(c, UCHAR_ALPHABETIC);
-        letters++;
+        word.name |= u_isdigit(c) || (!characters && !first && u_isUUppercase(c));
+        characters++;
         word.hash = hash_word(word.hash, (uint64_t)u_tolower(c));
     }
-    if (other || (letters < LETTERS && type < UBRK_WORD_KANA)) word.hash = 0;
+    if (characters < CHARACTERS && type < UBRK_WORD_KANA) word.hash = 0;
     return word;
 }
 

@@ -2,8 +2,8 @@
  *
  *   dice(s,t) = 2 c(s,t) / (c(s) + c(t))     Dice 1945
  *
- * Counts words of letters alone, three or more, or of Chinese or Japanese, in up to
- * DICTIONARY_PAIRS pairs of sentences, spread evenly over the corpus. A hash finds a counter, which
+ * Counts words of three or more characters, or of Chinese or Japanese, in up to DICTIONARY_PAIRS
+ * pairs of sentences, spread evenly over the corpus. A hash finds a counter, which
  * others may share: 8.4 MB for any corpus. */
 #pragma once
 
@@ -20,7 +20,7 @@ typedef struct Word {
     size_t begin, end;  // bytes of the text
     bool first;         // in the text
     bool name;          // it has a digit, or begins with a capital letter and is not the first
-    uint64_t hash;      // of its letters in lower case; 0: it is not counted
+    uint64_t hash;      // in lower case; 0: it is not counted
 } Word;
 
 /* word [MOST_WORDS] (=) the words of valid UTF-8, also of languages without spaces. */

@@ -60,7 +60,7 @@ const Option training_options[] = {
      "weight of R-Drop, the divergence between two passes of a sentence with different "
      "dropout; an update takes twice the time; 0: one pass", OPTION_EXPERT},
     {"augment", OPTION_REAL, FIELD(augment), 0, 1, NULL, NULL,
-     "share of the pairs that an epoch changes: capitals, joined sentences, placeholders for names and "
+     "share of the pairs that an epoch changes: joined sentences, placeholders for names and "
      "numbers, typing errors; 0: none", 0},
     {"precision", OPTION_CHOICE, FIELD(precision), 0, 0, precision_names, NULL,
      "what the factors of matrix products are rounded to; bf16 (bfloat16) is faster on processors "

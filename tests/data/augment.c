@@ -35,7 +35,7 @@ static void add(const char *source, const char *target)
     assert_true(corpus_add(&text, line, length, (CorpusLine){0, 0}, &error));
 }
 
-/* A third of the pairs has a name. The last pair has every letter as a capital. */
+/* A third of the pairs has a name. */
 static void add_pairs(void)
 {
     for (int i = 0; i < NOUNS; i++) {
@@ -43,7 +43,7 @@ static void add_pairs(void)
         snprintf(noun[i][SOURCE], sizeof *noun[i], "%s%sden", a, b);
         snprintf(noun[i][TARGET], sizeof *noun[i], "%s%séau", b, a);
     }
-    for (uint32_t i = 0; i + 1 < PAIRS; i++) {
+    for (uint32_t i = 0; i < PAIRS; i++) {
         Rng rng = rng_stream(3, RNG_TEST, i);
         uint32_t one = rng_below(&rng, NOUNS),
                  two = (one + 1 + rng_below(&rng, NOUNS - 1)) % NOUNS;
@@ -60,7 +60,6 @@ static void add_pairs(void)
                          noun[one][side]);
         add(line[SOURCE], line[TARGET]);
     }
-    add("THE OX FIXES MY BLACK JEEP, VOWS GLYPH QUIZ.", "DÈS NOËL, ÊTRE LÀ ÂME, ÎLE, ÉTÉ.");
 }
 
 static void make(bool placeholders)
@@ -180,17 +179,7 @@ static void check_placeholders(const PairIds *pair, size_t number)
     if (number % 3 == 0) assert_null(strstr(word[SOURCE], "den"));
 }
 
-static void check_case(const PairIds *pair, size_t number, LetterCase letters)
-{
-    for (int side = 0; side < SIDES; side++) {
-        char *wanted, *before = original(number, side);
-        assert_true(text_in_case(&wanted, before, strlen(before), letters, &error));
-        assert_string_equal(decoded(pair, side), wanted);
-        free(wanted);
-    }
-}
-
-/* One error: a letter or space less, a letter more, or two in another order. */
+/* One error: a character less, with the space after the first, or two in another order. */
 static void check_noise(const PairIds *pair, size_t number)
 {
     PairIds was = corpus_pair(&corpus, number);
@@ -198,10 +187,10 @@ static void check_noise(const PairIds *pair, size_t number)
     int n = was.length[SOURCE], m = pair->length[SOURCE], same = 0;
     assert_int_equal(pair->number, number);
     assert_ptr_equal(pair->id[TARGET], was.id[TARGET]);
-    assert_in_range(m - n + 1, 0, 2);
+    assert_in_range(n - m, 0, 2);
     while (same < n && same < m && a[same] == b[same]) same++;
     if (same == n) return;  // two equal letters
-    int gone = n == m ? 2 : n > m, come = n == m ? 2 : n < m;
+    int gone = n == m ? 2 : n - m, come = n == m ? 2 : 0;
     assert_memory_equal(a + same + gone, b + same + come,
                         (size_t)(n - same - gone) * sizeof *a);
 }
@@ -239,7 +228,8 @@ static void check_item(const AugmentItem *item)
     const PairIds *result = &item->result;
     PairIds was = batches.pair[item->first];
     assert_true(item->kind == AUGMENT_JOIN || item->pairs == 1);
-    if (item->kind < AUGMENT_NOISE) assert_true(result->number == PAIR_CHANGED);
+    if (item->kind != AUGMENT_NOISE && item->kind != AUGMENT_KINDS)
+        assert_true(result->number == PAIR_CHANGED);
     for (int side = 0; side < SIDES; side++) {
         assert_in_range(result->length[side], 2, LONGEST);
         assert_int_equal(result->id[side][result->length[side] - 1], ID_END);
@@ -247,8 +237,6 @@ static void check_item(const AugmentItem *item)
     switch (item->kind) {
     case AUGMENT_JOIN: check_joined(item); break;
     case AUGMENT_PLACEHOLDERS: check_placeholders(result, was.number); break;
-    case AUGMENT_UPPER: check_case(result, was.number, CASE_UPPER); break;
-    case AUGMENT_TITLE: check_case(result, was.number, CASE_TITLE); break;
     case AUGMENT_NO_STOP: check_no_stop(result, was.number); break;
     case AUGMENT_NOISE: check_noise(result, was.number); break;
     case AUGMENT_KINDS: assert_memory_equal(result, &was, sizeof was);
@@ -404,9 +392,9 @@ TEST(words)
     static const struct {
         const char *word;
         bool name, counted;
-    } WANTED[] = {{"Well", false, true}, {"x86_64", true, false}, {"Émile's", true, false},
-                  {"end", false, true},  {"私", false, true},     {"は", false, true},
-                  {"猫", false, true},   {"が", false, true},     {"好き", false, true},
+    } WANTED[] = {{"Well", false, true}, {"x86_64", true, true}, {"Émile's", true, true},
+                  {"end", false, true},  {"私", false, true},    {"は", false, true},
+                  {"猫", false, true},   {"が", false, true},    {"好き", false, true},
                   {"4", true, false}};
     enum { WORDS = sizeof WANTED / sizeof *WANTED };
     Word word[MOST_WORDS];
