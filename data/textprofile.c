@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unicode/uchar.h>
 
-enum { SAMPLE = 20000, MOST_CHARACTERS = 4000, CODES = 0x110000, USUAL = 100 };
+enum { SAMPLE = 20000, CODES = 0x110000, USUAL = 100 };
 static const int PER_CENT[PROFILE_LENGTHS] = {50, 90, 95, 99};
 
 #define FIELD(key, type, field)                                                                \
@@ -18,23 +18,16 @@ static const int PER_CENT[PROFILE_LENGTHS] = {50, 90, 95, 99};
         .name = key, .kind = type, .offset = offsetof(TextProfile, field)                      \
     }
 static const Option fields[] = {
-    FIELD("language", OPTION_TEXT, language),    FIELD("length-50", OPTION_INT, length[0]),
-    FIELD("length-90", OPTION_INT, length[1]),   FIELD("length-95", OPTION_INT, length[2]),
-    FIELD("length-99", OPTION_INT, length[3]),   FIELD("sentences", OPTION_REAL, sentences),
-    FIELD("upper", OPTION_REAL, upper),          FIELD("title", OPTION_REAL, title),
-    FIELD("digits", OPTION_REAL, digits),        FIELD("doubtful", OPTION_REAL, doubtful),
-    FIELD("characters", OPTION_TEXT, characters)};
+    FIELD("language", OPTION_TEXT, language),  FIELD("length-50", OPTION_INT, length[0]),
+    FIELD("length-90", OPTION_INT, length[1]), FIELD("length-95", OPTION_INT, length[2]),
+    FIELD("length-99", OPTION_INT, length[3]), FIELD("sentences", OPTION_REAL, sentences),
+    FIELD("upper", OPTION_REAL, upper),        FIELD("title", OPTION_REAL, title),
+    FIELD("doubtful", OPTION_REAL, doubtful),  FIELD("characters", OPTION_TEXT, characters)};
 
 static OptionGroup group_of(const TextProfile *profile)
 {
     return (OptionGroup){NULL, "source", fields, sizeof fields / sizeof *fields,
                          (void *)profile};
-}
-
-static int by_number(const void *a, const void *b)
-{
-    int x = *(const int *)a, y = *(const int *)b;
-    return (x > y) - (x < y);
 }
 
 /* *language (=) "fr" of "data/train.fr.gz", for free() */
@@ -56,26 +49,18 @@ bool textprofile_is_mark(unsigned character)
 
 static bool read_characters(TextProfile *p, const CorpusText *text, Error *error)
 {
-    int *times = calloc(CODES, sizeof *times), *sorted = malloc(CODES * sizeof *sorted);
-    int count = 0, least = 1;
-    size_t at = 0, end = text->start[SOURCE][text->pairs];
-    for (unsigned code; times && at < end; times[code] += times[code] < INT32_MAX)
+    unsigned *times = calloc(CODES, sizeof *times);
+    size_t at = 0, end = text->start[SOURCE][text->pairs], count = 1;
+    for (unsigned code; times && at < end; count += !times[code]++)
         at += (size_t)utf8_decode(text->bytes[SOURCE] + at, end - at, &code);
-    for (int c = 0x80; times && c < CODES; c++)
-        if (textprofile_is_mark((unsigned)c) &&
-            times[c] < (times['"'] + times['\''] + times['-']) / USUAL)
-            times[c] = 0;
-    for (int c = 0; times && sorted && c < CODES; c++)
-        if (times[c]) sorted[count++] = times[c];
-    if (sorted) qsort(sorted, (size_t)count, sizeof *sorted, by_number);
-    if (count > MOST_CHARACTERS) least = sorted[count - MOST_CHARACTERS];
-    char *to = p->characters = calloc((size_t)count + 1, 4);
+    char *to = p->characters = calloc(count, U8_MAX_LENGTH);
     at = 0;
-    for (int c = 0; times && to && c < CODES; c++)
-        if (times[c] >= least) U8_APPEND_UNSAFE(to, at, c);
-    bool good = times && sorted && to;
-    free(times), free(sorted);
-    return good || error_memory(error, "to count characters");
+    for (unsigned c = 1; times && to && c < CODES; c++)
+        if (times[c] && (!textprofile_is_mark(c) ||
+                         times[c] >= (times['"'] + times['\''] + times['-']) / USUAL))
+            U8_APPEND_UNSAFE(to, at, c);
+    free(times);
+    return (times && to) || error_memory(error, "to count characters");
 }
 
 bool textprofile_read(TextProfile *p, const CorpusText *text, const char *path, Error *error)
@@ -86,19 +71,17 @@ bool textprofile_read(TextProfile *p, const CorpusText *text, const char *path, 
     int lines = 0;
     for (size_t i = 0; good && i < text->pairs; i += 1 + text->pairs / SAMPLE, lines++) {
         size_t length;
-        int sentences = 0, digits = 0;
+        int sentences = 0;
         const char *line = corpus_sentence(text, SOURCE, i, &length);
         good = segments_find(&segments, line, length, p->language, error);
         for (int s = 0; s < segments.count; s++) sentences += !segments.segment[s].kept;
-        for (size_t at = 0; at < length; at++) digits += line[at] >= '0' && line[at] <= '9';
         LetterCase letters = text_case(line, length);
         p->sentences += sentences > 1;
-        p->digits += digits > 0;
         p->upper += letters == CASE_UPPER;
         p->title += letters == CASE_TITLE;
     }
     segments_free(&segments);
-    p->sentences /= lines, p->upper /= lines, p->title /= lines, p->digits /= lines;
+    p->sentences /= lines, p->upper /= lines, p->title /= lines;
     return good && read_characters(p, text, error);
 }
 
@@ -107,6 +90,12 @@ void textprofile_free(TextProfile *p)
     free(p->language);
     free(p->characters);
     *p = (TextProfile){0};
+}
+
+static int by_number(const void *a, const void *b)
+{
+    int x = *(const int *)a, y = *(const int *)b;
+    return (x > y) - (x < y);
 }
 
 bool textprofile_count(TextProfile *p, const Corpus *corpus, Error *error)

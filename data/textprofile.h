@@ -10,13 +10,13 @@ typedef struct TextProfile {
     bool known;                   // false: of a checkpoint that has none
     char *language;               // "en", as the file's name says; or NULL
     int length[PROFILE_LENGTHS];  // tokens that 50, 90, 95 and 99 % of the lines have at most
-    double sentences, upper, title, digits;  // shares of the lines: with several sentences, in
-                                             // capitals, in title case, with digits
-    double doubtful;   // 2 % of the validation's translations have a lower log p / length; 0:
-                       // unknown
-    char *characters;  // the 4,000 most frequent, and those as frequent as the last; sorted. A
-                       // mark (textprofile_is_mark) is left out if there is less than one for a
-                       // hundred of ", ' and -
+    /* Shares of the lines: with several sentences, in capitals, in title case. */
+    double sentences, upper, title;
+    double doubtful;  // 2 % of the validation's translations have a lower log p / length; 0:
+                      // unknown
+    /* That it has, sorted. A mark (textprofile_is_mark) is left out if there is less than one for
+     * a hundred of ", ' and -. */
+    char *characters;
 } TextProfile;
 
 /* Reads the source text, whose first file is `path`, before it is encoded. Shares are of at most

@@ -1,7 +1,6 @@
 /* validation.c -- loss and translations of held-out pairs; see validation.h. */
 #include "commands/train/validation.h"
 
-#include "inference/scoring.h"
 #include "scores/bleu.h"
 #include "scores/chrf.h"
 #include "training/distributed.h"
@@ -133,29 +132,21 @@ static int by_number(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* v->doubtful (=) the 2 % quantile of log p / length. */
+/* v->doubtful (=) the 2 % quantile of log p / length; 0 if nothing is translated */
 static bool find_doubtful(Validation *v, Error *error)
 {
-    Ensemble alone = ensemble_of(&v->run->model);
-    Packed source, target;
-    size_t pairs = v->translated ? (size_t)v->translated : v->run->valid.pairs;
-    if (!batches_packed(&v->batches, &source, &target, 0, pairs, error)) return false;
-    double *each = malloc((size_t)target.rows * sizeof *each);
-    bool good = (each || error_memory(error, "to score references")) &&
-                (v->translated || scoring_run(each, NULL, &alone, &source, &target,
-                                              v->run->workers, NULL, error));
-    for (size_t s = 0; good && s < pairs; s++) {
-        double sum = 0;
-        int length = packed_length(&target, (int)s);
-        for (int t = 0; !v->translated && t < length; t++) sum += each[target.start[s] + t];
-        const Hypothesis *best =
-            v->translated ? v->ids.sentence[s].hypothesis : &(Hypothesis){0};
-        each[s] = v->translated ? best->log_probability / best->length : sum / length;
+    size_t count = (size_t)v->translated;
+    double *each = malloc((count + 1) * sizeof *each);
+    if (!each) return error_memory(error, "for the scores of translations");
+    each[0] = 0;
+    for (size_t s = 0; s < count; s++) {
+        const Hypothesis *best = v->ids.sentence[s].hypothesis;
+        each[s] = best->log_probability / best->length;
     }
-    if (good) qsort(each, pairs, sizeof *each, by_number);
-    if (good) v->doubtful = each[pairs / 50];
+    qsort(each, count, sizeof *each, by_number);
+    v->doubtful = each[count / 50];
     free(each);
-    return good;
+    return true;
 }
 
 bool validation_run(Validation *v, const volatile sig_atomic_t *stop, Error *error)

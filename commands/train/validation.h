@@ -19,7 +19,7 @@ typedef struct Validation {
     Quality quality;  // NaN: no BLEU and chrF, as nothing was translated
     int translated;
     int exact;          // translations equal to their reference
-    double doubtful;    // data/textprofile.h; of the references if nothing is translated
+    double doubtful;    // data/textprofile.h; 0 if nothing is translated
     char **hypothesis;  // [translated]
     Translations ids;
 } Validation;
