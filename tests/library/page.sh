@@ -17,8 +17,8 @@ if command -v node >/dev/null; then
     model=$here/data/toy/model.safetensors
     {
         head -n 25 "$here/data/toy/test.en"
-        echo "JANE's sister visits Zanzibar, (the lake) in 2014 ?"
-        echo "L’ÉCOLE is zeta zeta,  (JANE’s red car) 3.14 at 10:30 anna aZ example.org! «œuvre» "
+        echo "JANE's sister visits Zanzibar, (the lake) in May ?"
+        echo "L’ÉCOLE is zeta zeta, (JANE’s red car) 3 at anna aZ b-c! «œuvre»"
     } >sentences
     check "./translate translates and writes attention weights" \
         sh -c "'$BIN/translate' --model $model --json --show --quiet <sentences >json"
