@@ -236,7 +236,7 @@ static bool find_regex(Finder *f, const Rule *rule, bool builtin)
         int64_t mark = builtin ? uregex_start64(regex, MARK, &status) : -1;
         bool outer = builtin && (uregex_start64(regex, TAG, &status) >= 0 ||
                                  uregex_start64(regex, EMOJI, &status) >= 0);
-        good = add(f, (Span){(size_t)begin, (size_t)end, outer, NULL},
+        good = add(f, (Span){.begin = (size_t)begin, .end = (size_t)end, .outer = outer},
                    mark < 0 ? NULL : f->text + mark, (size_t)(end - begin - 4));
     }
     if (status == U_REGEX_STOPPED_BY_CALLER) status = U_REGEX_TIME_OUT;
@@ -398,6 +398,7 @@ bool spans_find(Spans *spans, const SpanRules *rules, const char *text, size_t l
     if (!good || !find_terms(&f, rules) || (known && !find_unknown(&f, known, context)))
         return clear(spans), false;
     select_spans(spans);
+    for (int i = 0; i < spans->count; i++) spans->span[i].mark = spans->span[i].outer;
     find_outer(&f);
     return true;
 }

@@ -24,7 +24,8 @@ typedef struct Span {
     bool outer;         // a tag, emoji or symbol that only white space and other outer spans
                         // separate from the text's beginning or end, so it may stand outside of
                         // the sentence. A tag whose other half is inside is not outer
-    char *replacement;  // of a mark or term: what the translation has; else NULL: the span
+    bool mark;          // a tag, emoji or symbol, wherever it is: it is no word of the sentence
+    char *replacement;  // of [[…]] or a term: what the translation has; else NULL: the span
 } Span;
 
 typedef struct Spans {

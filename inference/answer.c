@@ -37,7 +37,7 @@ static bool restore_case(char **text, const Passages *p, const Sentence *s, Erro
     bool good = textstream_open(&stream);
     for (const char *at = *text; good && *at;) {
         const char *next = NULL, *end = at + strlen(at);
-        for (int i = 0; i < s->spans; i++) {
+        for (int i = 0; i < s->spans + s->marks; i++) {
             const char *span = p->span[s->span + i].text, *found = strstr(at, span);
             if (found && *span && (!next || found < next))
                 next = found, end = found + strlen(span);
@@ -58,18 +58,23 @@ static bool restore_case(char **text, const Passages *p, const Sentence *s, Erro
     return good;
 }
 
-/* r->text (=) the translation with the spans that it lacks, where their words are translated. */
-static bool copy_spans(SentenceAnswer *r, const Passages *p, const Sentence *s, Error *error)
+/* r->text (=) the translation with the marks, and the spans that it lacks: first .. of the sentence. */
+static bool copy_spans(SentenceAnswer *r, const Passages *p, const Sentence *s, int first,
+                       Error *error)
 {
-    CopySpan *span = calloc((size_t)s->spans, sizeof *span);
+    CopySpan *span = calloc((size_t)(s->spans + s->marks), sizeof *span);
     int count = 0;
-    for (int i = 0; span && i < s->spans; i++) {
+    bool good = span || error_memory(error, "for the spans of a translation");
+    for (int i = first; good && i < s->spans + s->marks; i++) {
         const Kept *kept = &p->span[s->span + i];
-        if (kept->first <= kept->last && *kept->text)
-            span[count++] = (CopySpan){kept->first, kept->last + 1, kept->text, false};
-        else if (!strings_add(&r->missing, kept->text, error)) count = -s->spans;
+        if ((i >= s->spans || kept->first <= kept->last) && *kept->text)
+            span[count++] = (CopySpan){.first = kept->first,
+                                       .end = i < s->spans ? kept->last + 1 : kept->first,
+                                       .text = kept->text,
+                                       .ahead = i >= s->spans && kept->ahead,
+                                       .close = i >= s->spans && kept->close};
+        else good = strings_add(&r->missing, kept->text, error);
     }
-    bool good = span ? count >= 0 : error_memory(error, "for the spans of a translation");
     good = good && copying_spans(&r->text, span, count, p->bundle->vocabulary.tokenizer[TARGET],
                                  r->hypothesis, r->replaced, &r->lazy, error);
     for (int i = 0; good && i < count; i++)
@@ -91,8 +96,9 @@ static bool render(SentenceAnswer *r, const Passages *p, int number, bool copies
     if ((copies && !copying_choose(&r->replaced, &p->lines, number, h, &r->lazy, error)) ||
         (placeholders && !put_back(r, p, s, error)))
         return false;
-    return (!placeholders && s->spans
-                ? copy_spans(r, p, s, error)
+    int first = placeholders ? s->spans : 0;  // to be copied
+    return (first < s->spans + s->marks
+                ? copy_spans(r, p, s, first, error)
                 : tokenizer_decode_replaced(tokenizer, &r->text, h->id, (size_t)h->length,
                                             r->replaced, error)) &&
            (s->written == CASE_SENTENCE || restore_case(&r->text, p, s, error));

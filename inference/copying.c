@@ -139,34 +139,50 @@ static bool goes_on(const SpanText *st, int t, bool same_word, const CopySpan *s
 }
 
 /* The token with the most of the span that is not replaced yet, or -1. */
-static int best_token(const SpanText *st, const CopySpan *span, bool aligned)
+static int best_token(const SpanText *st, const CopySpan *span)
 {
     int best = -1;
     float most = 0;
     for (int t = 0; t + 1 < st->translation->length; t++) {
-        float own = share_on(st, t, span, aligned);
+        float own = share_on(st, t, span, true);
         if (!st->replacement[t] && own > most) most = own, best = t;
     }
     return best;
 }
 
-/* Puts a span after the word that is aligned with the token before it, if there is one. */
+/* Puts a span beside the word that is aligned with its neighbour, if there is one. */
 static bool insert_span(SpanText *st, const CopySpan *span, Error *error)
 {
-    int before = span->first > 0 ? span->first - 1 : 0, m = st->translation->length;
-    int t = best_token(st, &(CopySpan){.first = before, .end = before + 1}, false);
-    while (t >= 0 && t + 2 < m && !st->replacement[t + 1] && !begins_word(st, t + 1)) t++;
+    int m = st->translation->length, at = span->ahead ? span->first : span->first - 1, t = -1;
+    float most = 0;
+    if (at > st->n - 2) at = st->n - 2;
+    if (at < 0) at = 0;
+    for (int i = 0; i + 1 < m; i++) {
+        float own = share_on(st, i, &(CopySpan){.first = at, .end = at + 1}, false);
+        bool gone = st->replacement[i] && !*st->replacement[i];
+        if (!gone && own > most) most = own, t = i;
+    }
+    while (span->ahead && t > 0 && !st->replacement[t] && !begins_word(st, t)) t--;
+    while (!span->ahead && t >= 0 && t + 2 < m && !st->replacement[t + 1] &&
+           !begins_word(st, t + 1))
+        t++;
     int id = t < 0 ? ID_UNKNOWN : st->translation->id[t];
-    if (id == ID_UNKNOWN || tokenizer_byte(st->tokenizer, id) >= 0) return true;
-    const char *label = tokenizer_label(st->tokenizer, id);
-    return asprintf(&st->replacement[t], "%s %s", label, span->text) >= 0 ||
-           error_memory(error, "to copy spans");
+    char *word = t < 0 ? NULL : st->replacement[t], *both;
+    if (!word && (id == ID_UNKNOWN || tokenizer_byte(st->tokenizer, id) >= 0)) return true;
+    const char *of = word ? word : tokenizer_label(st->tokenizer, id);
+    const char *space = span->close ? "" : " ";
+    if (asprintf(&both, "%s%s%s", span->ahead ? span->text : of, space,
+                 span->ahead ? of : span->text) < 0)
+        return error_memory(error, "to copy spans");
+    free(word);
+    st->replacement[t] = both;
+    return true;
 }
 
 /* Puts a span in the place of the words that are aligned with it. */
 static bool put_span(SpanText *st, const CopySpan *span, Error *error)
 {
-    int m = st->translation->length, best = best_token(st, span, true), end = best + 1;
+    int m = st->translation->length, best = best_token(st, span), end = best + 1;
     if (best < 0) return insert_span(st, span, error);
     while (best > 0 && goes_on(st, best - 1, !begins_word(st, best), span)) best--;
     while (end + 1 < m && goes_on(st, end, !begins_word(st, end), span)) end++;

@@ -38,9 +38,12 @@ bool copying_choose(const char ***copied, const IdLines *lines, int s,
 
 /* A part of the source that its translation must have as it is. */
 typedef struct CopySpan {
-    int first, end;    // its tokens in the source are first .. end-1
+    int first, end;  // its tokens in the source are first .. end-1; none: a mark, which is put
+                     // after the word that is aligned with the token before it,
     const char *text;  // not empty
     bool missing;      // (=)
+    bool ahead;        // or before the word that is aligned with the token `first`;
+    bool close;        // without a space between them
 } CopySpan;
 
 /* *text (=) a translation's text, with `copied` of copying_choose, or NULL. A span that it lacks

@@ -308,22 +308,24 @@ static bool name_unknown(const Passages *p, Passage *passage, const Span *span, 
     return good;
 }
 
-/* Keeps the spans first .. last-1 that were found. */
-static bool keep_spans(Passages *p, Sentence *s, const char *text, int first, int last,
-                       Error *error)
+/* Keeps the spans first .. last-1 that were found: those that are marks, or the others. */
+static bool keep_spans(Passages *p, int *count, const char *text, int first, int last,
+                       bool marks, Error *error)
 {
-    s->span = p->spans;
     if (!GROW(p->span, p->span_size, (size_t)(p->spans + last - first)))
         return error_memory(error, "for the spans of a sentence");
     for (int i = first; i < last; i++) {
         const Span *found = &p->found.span[i];
         Kept *kept = &p->span[p->spans];
-        *kept = (Kept){.begin = found->begin, .end = found->end, .last = -1};
+        if (found->mark != marks) continue;
+        bool after = !found->begin || is_blank(text[found->begin - 1]);
+        bool before = !text[found->end] || is_blank(text[found->end]);
+        *kept = (Kept){.last = -1, .ahead = after && !before, .close = !after || !before};
         kept->text = found->replacement
                          ? strdup(found->replacement)
                          : strndup(text + found->begin, found->end - found->begin);
         if (!kept->text) return error_memory(error, "for the spans of a sentence");
-        p->spans++, s->spans++;
+        p->spans++, ++*count;
     }
     return true;
 }
@@ -336,7 +338,8 @@ const Kept *passages_span(const Passages *p, const Sentence *s, int id, int seen
     return i < s->spans ? &p->span[s->span + i] : NULL;
 }
 
-/* The tokens of the spans, whose `begin` and `end` are bytes of the text that was encoded. */
+/* The tokens of the spans, whose `begin` and `end` are bytes of the text that was encoded; of a mark
+ * the one after it. */
 static void find_tokens(Passages *p, const Sentence *s)
 {
     const Ids *begin = &p->lines.begin;
@@ -350,6 +353,11 @@ static void find_tokens(Passages *p, const Sentence *s)
         bool cut = !tokens || (t + 1 == tokens && (size_t)tokens < begin->count &&
                                (size_t)begin->id[tokens] <= kept->begin);
         if (cut) kept->last = -1;
+    }
+    for (int i = t = 0; i < s->marks; i++) {
+        Kept *kept = &p->span[s->span + s->spans + i];
+        while (t < tokens && (size_t)begin->id[t] < kept->begin) t++;
+        kept->first = t;
     }
 }
 
@@ -400,8 +408,9 @@ static bool add_sentence(Passages *p, WordCounter *words, size_t begin, size_t e
     while (begin < end && is_blank(text[begin])) begin++;
     while (begin < end && is_blank(text[end - 1])) end--;
 
-    Sentence s = {.begin = begin, .end = end};
-    bool good = keep_spans(p, &s, text, first, last, error);
+    Sentence s = {.begin = begin, .end = end, .span = p->spans};
+    bool good = keep_spans(p, &s.spans, text, first, last, false, error) &&
+                keep_spans(p, &s.marks, text, first, last, true, error);
     size_t at = begin;
     for (int i = first; good && i < last; at = found->span[i++].end) {
         letters |= found->span[i].replacement != NULL;
@@ -413,11 +422,14 @@ static bool add_sentence(Passages *p, WordCounter *words, size_t begin, size_t e
         s.written = CASE_SENTENCE;
     e.length = 0;
     at = begin;
+    int spans = 0, marks = 0;
     for (int i = first; good && letters && i < last; at = found->span[i++].end) {
-        Kept *kept = &p->span[s.span + i - first];
+        bool mark = found->span[i].mark;
+        Kept *kept = &p->span[s.span + (mark ? s.spans + marks++ : spans)];
         good = append_text(&e, p, words, at, found->span[i].begin, s.written, error);
         kept->begin = e.length;
-        good = good && append_span(&e, p, words, &found->span[i], i - first, error);
+        while (mark && kept->begin && is_blank(e.text[kept->begin - 1])) kept->begin--;
+        good = good && (mark || append_span(&e, p, words, &found->span[i], spans++, error));
         kept->end = e.length;
     }
     good = good && append_text(&e, p, words, at, end, s.written, error);

@@ -6,7 +6,8 @@
  *     ids        one line of IdLines for each sentence
  *
  * A sentence is what segments.h finds, or several of these on one line, if the model was trained on
- * such lines (PassageConfig.split). Its protected spans (spans.h) become placeholders if the
+ * such lines (PassageConfig.split). Tags and emoji in it are left out, and put back beside the word
+ * that is aligned with their neighbour. Its other protected spans (spans.h) become placeholders if the
  * vocabulary has any; the search then puts each into the translation exactly once
  * (TranslatorInput.placeholder). Otherwise they stay as they are, and the words that are aligned
  * with a span that is lost are replaced by it (copying.h). A sentence in capitals or in title case
@@ -35,15 +36,19 @@ extern const int passage_option_count;
 /* A part of a sentence that its translation must have as it is. */
 typedef struct Kept {
     size_t begin,
-        end;          // bytes of the text; then of what is encoded, until its tokens are known
-    char *text;       // what the translation has: the same, or the translation of a term
-    int first, last;  // its tokens in the source; none if they were cut: first > last
+        end;     // bytes of the text; then of what is encoded, until its tokens are known
+    char *text;  // what the translation has: the same, or the translation of a term
+    int first,
+        last;  // its tokens in the source; first > last: none, as of a mark, which stands
+               // before the token `first`, or as they were cut
+    bool ahead, close;  // a mark: the next word has it, not the one before; without a space
 } Kept;
 
 typedef struct Sentence {
     size_t begin, end;   // bytes of the text
     LetterCase written;  // the case it is given back in
-    int span, spans;     // what is kept: Passages.span[span ..]
+    int span, spans;     // what is kept: Passages.span[span ..], these and after them
+    int marks;           // so many tags and emoji, which the model does not read
     int cut;             // tokens before the sentence was cut; 0: it was not
 } Sentence;
 

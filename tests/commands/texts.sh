@@ -68,6 +68,11 @@ for span in '{name}' '%1$s' 'https://example.org/a?b=c' 'me@example.org' '`x = 1
 done
 translate --json "jane visits africa 😀" >out
 check "an emoji at the end stays there" grep -qF "\"text\":\"$one 😀\"" out
+printf '%s\n' 'jane 😀 visits africa' 'the cat sees <b>the</b> dog' '<i>jane</i> visits africa' >text
+translate <text >out
+translate "jane visits africa" "the cat sees the dog" "jane visits africa" >plain
+check "tags and emoji change no word" sh -c 'sed "s/😀 //; s/<[^<>]*>//g" out | cmp - plain'
+check "and stand beside their words" sh -c 'sed -n 1p out | grep -q "^jane 😀 " && sed -n 3p out | grep -q "^<i>jane</i> "'
 translate --protect 'ki[a-z]+ali' "jane visits kigali in september" >out
 check "--protect" grep -q kigali out
 wrong "a wrong regular expression" 1 "'(a'" translate --protect '(a' one

@@ -60,11 +60,14 @@ static void assert_spans(const char *pieces, const char *aligned, CopySpan *span
 
 TEST(shares_by_hand)
 {
-    CopySpan number[] = {{2, 3, "28.8", false}}, there[] = {{2, 3, "28,8", false}};
-    CopySpan none[] = {{3, 4, "x", false}};
-    CopySpan two[] = {{0, 1, "A", false}, {2, 3, "28.8", false}};
-    CopySpan twice[] = {{0, 1, "7", false}, {2, 3, "7", false}};
-    CopySpan apart[] = {{1, 2, "http://a.b", false}};
+    CopySpan number[] = {{.first = 2, .end = 3, .text = "28.8"}},
+             there[] = {{.first = 2, .end = 3, .text = "28,8"}};
+    CopySpan none[] = {{.first = 3, .end = 4, .text = "x"}};
+    CopySpan two[] = {{.first = 0, .end = 1, .text = "A"},
+                      {.first = 2, .end = 3, .text = "28.8"}};
+    CopySpan twice[] = {{.first = 0, .end = 1, .text = "7"},
+                        {.first = 2, .end = 3, .text = "7"}};
+    CopySpan apart[] = {{.first = 1, .end = 2, .text = "http://a.b"}};
     /* The whole number, but not the full stop. */
     assert_spans("▁le ▁prix ▁est ▁2 8 , 8 .", "0 0 1 2 2 2 2 4", number, 1, "le prix est 28.8.",
                  0);
@@ -76,7 +79,7 @@ TEST(shares_by_hand)
     assert_spans("▁le ▁prix ▁est ▁2 8 , 8 .", "0 0 1 2 2 2 2 4", there, 1, "le prix est 28,8.",
                  0);
     /* But it is not there as a part of another number. */
-    CopySpan part[] = {{2, 3, "8", false}};
+    CopySpan part[] = {{.first = 2, .end = 3, .text = "8"}};
     assert_spans("▁le ▁prix ▁2 8 .", "0 0 2 2 4", part, 1, "le prix 8.", 0);
     /* Nothing is aligned with it: it follows what the token before it is aligned with. */
     assert_spans("▁le ▁prix ▁est ▁2 8", "0 0 1 2 2", none, 1, "le prix est 28 x", 0);
@@ -96,8 +99,10 @@ TEST(shares_by_hand)
 
 TEST(longer_spans_are_found_first)
 {
-    CopySpan span[] = {
-        {0, 1, "10", false}, {1, 2, "10:30", false}, {2, 3, "10", false}, {3, 4, "€", false}};
+    CopySpan span[] = {{.first = 0, .end = 1, .text = "10"},
+                       {.first = 1, .end = 2, .text = "10:30"},
+                       {.first = 2, .end = 3, .text = "10"},
+                       {.first = 3, .end = 4, .text = "€"}};
     char some[] = "at 10:30 or 10", all[] = "10€ 10:30 10", none[] = "a10 100";
     assert_true(find_missing(span, 4, some));
     assert_true(!span[0].missing && !span[1].missing && span[2].missing && span[3].missing);
@@ -127,7 +132,7 @@ static char *translate_spans(Bundle *bundle, const char *text, const char *const
                                         text, strlen(text), &error));
     for (int i = 0; i < count; i++) {
         int from = (int)(strstr(text, word[i]) - text), to = from + (int)strlen(word[i]);
-        span[i] = (CopySpan){-1, -1, other[i], false};
+        span[i] = (CopySpan){.first = -1, .end = -1, .text = other[i]};
         for (int t = 0; t < (int)begin.count; t++) {
             int next = t + 1 < (int)begin.count ? begin.id[t + 1] : (int)strlen(text);
             if (span[i].first < 0 && next > from) span[i].first = t;
