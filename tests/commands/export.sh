@@ -60,10 +60,10 @@ language 60 5
 translate --model reserved --export exported
 check "placeholders stay in the vocabulary" sh -c '"$0/translate" --model exported --list-vocabulary | head -n 8 | tr -d "\n" |
     grep -qx "<ph1><ph2><ph3><ph4><ph5><ph6><ph7><ph8>"' "$BIN"
-echo "one <ph3> two<ph1> <ph3>" >marked
+echo "one {x} two %d {x}" >marked
 for model in reserved exported; do
-    check "each is translated as often as it is there: $model" sh -c '"$0/translate" --model "$1" <marked | tr " " "\n" |
-        grep "^<ph" | sort | tr -d "\n" | grep -qx "<ph1><ph3><ph3>"' "$BIN" $model
+    check "each is translated as often as it is there: $model" sh -c '"$0/translate" --model "$1" <marked |
+        grep -o "{x}\|%d" | sort | tr -d "\n" | grep -qx "%d{x}{x}"' "$BIN" $model
 done
 check "a run begins with it" "$BIN/train" $corpus --init exported --max-updates 3 --quiet --output again
 check "and keeps them" sh -c '"$0/translate" --model again --list-vocabulary | grep -qx "<ph8>"' "$BIN"
