@@ -114,8 +114,8 @@ static bool train(Report *report, const Plan *plan, const Corpus *corpus, Error 
             this.seconds = plan->seconds;
             this.model.precision = plan->precision;
             this.python = python;
-            for (int openblas = 0; openblas <= (plan->precision == PRECISION_FLOAT);
-                 openblas++) {
+            int engines = plan->precision == PRECISION_FLOAT ? 2 : 1;
+            for (int openblas = 0; openblas < engines; openblas++) {
                 TrainingRow row = {
                     .preset = preset, .threads = threads[t], .openblas = openblas};
                 if (!train_row(report, row, this, error)) return false;

@@ -114,7 +114,7 @@ static bool put_placeholder(char *line[SIDES], Match *match, int matches, int k,
                             bool around, Error *error)
 {
     char by[2][6] = {"", ""};
-    for (int i = 0; i <= around; i++)
+    for (int i = 0; i < (around ? 2 : 1); i++)
         snprintf(by[i], sizeof by[i], "<ph%c>", '1' + (number + i) % PLACEHOLDERS);
     for (int side = 0; side < SIDES; side++) {
         Word at = match[k].word[side];

@@ -18,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unicode/ubrk.h>
+#include <unicode/uclean.h>
 #include <unicode/uregex.h>
 #include <unicode/ures.h>
 

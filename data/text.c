@@ -179,7 +179,7 @@ static bool read_block(TextReader *reader, Error *error)
 {
     bool first = !reader->unzip && !reader->line && !reader->end;
     do {
-        size_t got;
+        size_t got = 0;
         if (!reserve_block(reader, error) ||
             !(reader->unzip ? unzip_bytes : read_bytes)(reader, reader->buffer + reader->end,
                                                         &got, error))

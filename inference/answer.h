@@ -36,10 +36,9 @@ typedef struct TextAnswer {
     double score, log_probability;  // of all tokens
 } TextAnswer;
 
-/* answer (=) the h-th best translation of text p, 0 the best. translation [count]: those of its
+/* a (=) the h-th best translation of text `number`, 0 the best. translation [count]: those of its
  * sentences; of one with fewer the last is taken. coverage: compute it, which takes a snapshot of
  * each sentence. Free the answer even if this fails. */
-bool answer_create(TextAnswer *answer, const Passages *passages, int p,
-                   const Translation *translation, int h, const SearchConfig *config,
-                   bool coverage, Error *error);
-void answer_free(TextAnswer *answer);
+bool answer_create(TextAnswer *a, const Passages *p, int number, const Translation *translation,
+                   int h, const SearchConfig *config, bool coverage, Error *error);
+void answer_free(TextAnswer *a);

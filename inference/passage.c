@@ -160,8 +160,8 @@ static bool add_unknown(StringList *words, json_t *seen, const IdLines *lines, i
     for (int t = lines->start[first]; good && t < lines->start[end]; t++) {
         bool unknown = lines->ids.id[t] == ID_UNKNOWN && lines->unknown[t];
         char *text = unknown ? strdup(lines->unknown[t]) : NULL, *rest = NULL;
-        for (char *word = text;
-             good && word && (word = strtok_r(rest ? NULL : text, " \t", &rest));) {
+        char *word = text ? strtok_r(text, " \t", &rest) : NULL;
+        for (; good && word; word = strtok_r(NULL, " \t", &rest)) {
             size_t from = strspn(word, marks), to = strlen(word);
             while (from < to && strchr(marks, word[to - 1])) word[--to] = 0;
             good = add_once(words, seen, from < to ? word + from : word, error);

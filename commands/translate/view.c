@@ -219,9 +219,10 @@ static void put_hypothesis(JsonWriter *json, const Answer *answer, int i,
                            const Tokenizer *tokenizer)
 {
     static const Hypothesis nothing;
+    static const Words no_words;
     bool none = i >= answer->text.count;
     const Hypothesis *hypothesis = none ? &nothing : answer->text.sentence[i].hypothesis;
-    const Words *words = none ? &(Words){0} : &answer->words[i];
+    const Words *words = none ? &no_words : &answer->words[i];
     json_open_array(json, "tokens");
     for (int t = 0; t < hypothesis->length; t++)
         json_put_text(json, NULL, tokenizer_piece(tokenizer, hypothesis->id[t]));
