@@ -98,7 +98,7 @@ static bool make_draft(Draft *draft, const Checkpoint *c)
 static bool save(const Checkpoint *c, const SafeMetadata *metadata, int count, const char *path,
                  Error *error)
 {
-    assert(sizeof(real) == sizeof(float));  // not in the build that checks derivatives
+    assert(sizeof(real) == sizeof(float));  // NOLINT: the gradient checks have another build
     Draft draft = {0};
     bool good = make_draft(&draft, c)
                     ? safetensors_write(path, draft.tensor, draft.count, metadata, count, error)
