@@ -109,34 +109,31 @@ static int find_matches(Match *match, const Augment *a, char *const line[SIDES],
     return matches;
 }
 
-/* Puts placeholder `number` in place of match k, or around it that and the next. */
+/* Puts placeholder `number` in place of match k, or after it. */
 static bool put_placeholder(char *line[SIDES], Match *match, int matches, int k, int number,
-                            bool around, Error *error)
+                            bool after, Error *error)
 {
-    char by[2][6] = {"", ""};
-    for (int i = 0; i < (around ? 2 : 1); i++)
-        snprintf(by[i], sizeof by[i], "<ph%c>", '1' + (number + i) % PLACEHOLDERS);
+    const char *space = after ? " " : "";
     for (int side = 0; side < SIDES; side++) {
         Word at = match[k].word[side];
+        size_t begin = after ? at.end : at.begin;
         char *old = line[side];
-        int kept = around ? (int)(at.end - at.begin) : 0;
-        if (asprintf(&line[side], "%.*s%s%.*s%s%s", (int)at.begin, old, by[0], kept,
-                     old + at.begin, by[1], old + at.end) < 0)
-            return line[side] = old, error_memory(error, "for placeholders");
+        int length = asprintf(&line[side], "%.*s%s<ph%d>%s", (int)begin, old, space,
+                              1 + number % PLACEHOLDERS, old + at.end);
+        if (length < 0) return line[side] = old, error_memory(error, "for placeholders");
+        size_t longer = (size_t)length - strlen(old);
         free(old);
         for (int i = 0; i < matches; i++) {
             Word *word = &match[i].word[side];
-            if (word->begin <= at.begin) continue;
-            word->begin += strlen(by[0]) - (at.end - at.begin);
-            word->end += strlen(by[0]) - (at.end - at.begin);
+            if (word->begin > at.begin) word->begin += longer, word->end += longer;
         }
     }
     return true;
 }
 
 /* Names that are once on each side become placeholders: one, in 20 % of the pairs with more two,
- * in 10 % three. Without names, two words that translate each other do. In a quarter of the pairs,
- * placeholders stand around one of them, as tags do. */
+ * in 10 % three. Without names, two words that translate each other do. In half of the pairs,
+ * they stay, and the placeholders stand after them. */
 static bool placeholders(const Augment *a, char *line[SIDES], bool *changed, Rng *rng,
                          Error *error)
 {
@@ -146,15 +143,15 @@ static bool placeholders(const Augment *a, char *line[SIDES], bool *changed, Rng
     for (int side = 0; side < SIDES; side++)
         if (!find_words(word[side], &count[side], line[side], a, error)) return false;
     int matches = find_matches(match, a, line, word, count, true);
-    bool names = matches, around = rng_below(rng, 4) == 0;
+    bool names = matches, after = rng_below(rng, 2);
     if (!names) matches = find_matches(match, a, line, word, count, false);
     *changed = matches;
     uint32_t draw = rng_below(rng, 10);
     int number = (int)rng_below(rng, PLACEHOLDERS);
-    int wanted = around || !names || draw > 2 ? 1 : draw > 0 ? 2 : 3;
+    int wanted = !names || draw > 2 ? 1 : draw > 0 ? 2 : 3;
     for (; wanted > 0 && matches > 0; wanted--) {
         int k = (int)rng_below(rng, (uint32_t)matches);
-        if (!put_placeholder(line, match, matches, k, number++, around, error)) return false;
+        if (!put_placeholder(line, match, matches, k, number++, after, error)) return false;
         match[k] = match[--matches];
     }
     return true;
