@@ -83,6 +83,25 @@ static bool copy_spans(SentenceAnswer *r, const Passages *p, const Sentence *s, 
     return good;
 }
 
+/* r->missing (=) the spans of a sentence that its given translation lacks. */
+static bool find_missing(SentenceAnswer *r, const Passages *p, const char *sentence,
+                         size_t length, Error *error)
+{
+    Spans found = {0};
+    bool good = spans_find(&found, p->rules, sentence, length, NULL, NULL, error);
+    for (int i = 0; good && i < found.count; i++) {
+        const Span *span = &found.span[i];
+        char *text = span->replacement
+                         ? strdup(span->replacement)
+                         : strndup(sentence + span->begin, span->end - span->begin);
+        good = text ? strstr(r->text, text) || strings_add(&r->missing, text, error)
+                    : error_memory(error, "for the spans of a sentence");
+        free(text);
+    }
+    spans_free(&found);
+    return good;
+}
+
 /* Decodes a translation of sentence `number`. */
 static bool render(SentenceAnswer *r, const Passages *p, int number, bool copies, Error *error)
 {
@@ -176,7 +195,7 @@ static bool find_coverage(double *coverage, const Snapshot *snapshot, Error *err
 }
 
 /* a->sentence[i] (=) a translation of a sentence of the text. */
-static bool answer_sentence(SentenceAnswer *r, const Passages *p, int number,
+static bool answer_sentence(SentenceAnswer *r, const Passages *p, const char *text, int number,
                             const Translation *t, int h, bool copies, bool coverage,
                             Error *error)
 {
@@ -188,7 +207,10 @@ static bool answer_sentence(SentenceAnswer *r, const Passages *p, int number,
     r->limit = r->hypothesis->length >= t->limit;
     r->doubtful = least < 0 && r->hypothesis->log_probability / r->hypothesis->length < least;
     r->coverage = NAN;
-    if (!render(r, p, number, copies, error)) return false;
+    if (!render(r, p, number, copies, error) ||
+        (p->given && !find_missing(r, p, text + p->sentence[number].begin,
+                                   p->sentence[number].end - p->sentence[number].begin, error)))
+        return false;
     r->lazy.unknown[TARGET] = r->replaced;
     const Snapshot *snapshot = coverage ? snapshot_get(&r->lazy, error) : NULL;
     return !coverage || (snapshot && find_coverage(&r->coverage, snapshot, error));
@@ -206,8 +228,8 @@ bool answer_create(TextAnswer *a, const Passages *p, int number, const Translati
     if (!a->sentence || !a->begin) return error_memory(error, "for %zu sentences", count);
     for (int i = 0; good && i < passage->count; i++) {
         SentenceAnswer *r = &a->sentence[a->count++];
-        good = answer_sentence(r, p, passage->first + i, &translation[i], h, copies, coverage,
-                               error);
+        good = answer_sentence(r, p, passage->text, passage->first + i, &translation[i], h,
+                               copies, coverage, error);
         a->log_probability += r->hypothesis->log_probability;
         tokens += r->hypothesis->length;
     }
