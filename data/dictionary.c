@@ -2,7 +2,6 @@
 #include "data/dictionary.h"
 
 #include "base/hash.h"
-#include "base/utf8.h"
 
 #include <stdlib.h>
 #include <unicode/ubrk.h>
@@ -15,10 +14,9 @@ static Word word_at(const char *text, size_t begin, size_t end, bool first, int 
 {
     Word word = {.begin = begin, .end = end, .first = first, .hash = HASH_START};
     int characters = 0;
-    unsigned code;
+    UChar32 c;
     for (size_t at = begin; at < end;) {
-        at += (size_t)utf8_decode(text + at, end - at, &code);
-        UChar32 c = (UChar32)code;
+        U8_NEXT(text, at, end, c);
         word.name |= u_isdigit(c) || (!characters && !first && u_isUUppercase(c));
         characters++;
         word.hash = hash_word(word.hash, (uint64_t)u_tolower(c));

@@ -8,7 +8,6 @@
 
 #include "base/clock.h"
 #include "base/grow.h"
-#include "base/utf8.h"
 #include "data/text.h"
 
 #include <stdlib.h>
@@ -249,20 +248,16 @@ static bool find_regex(Finder *f, const Rule *rule, bool builtin)
 /* The character that begins at text[i], and the one before it; 0 if there is none. */
 static UChar32 after(const Finder *f, size_t i)
 {
-    unsigned code = 0;
-    if (i < f->length) utf8_decode(f->text + i, f->length - i, &code);
-    return (UChar32)code;
-}
-
-static size_t back(const Finder *f, size_t i)
-{
-    while (i && U8_IS_TRAIL(f->text[--i])) continue;
-    return i;
+    UChar32 c = 0;
+    if (i < f->length) U8_NEXT(f->text, i, f->length, c);
+    return c;
 }
 
 static UChar32 before(const Finder *f, size_t i)
 {
-    return i ? after(f, back(f, i)) : 0;
+    UChar32 c = 0;
+    if (i) U8_PREV_UNSAFE(f->text, i, c);
+    return c;
 }
 
 /* Whether it is part of a word, in scripts with spaces between words. */
@@ -311,7 +306,8 @@ static bool find_unknown(Finder *f, Known *known, const void *context)
         free(clean);
         if (good) continue;
         if (in_word(code)) {
-            while (begin > run.end && in_word(before(f, begin))) begin = back(f, begin);
+            while (begin > run.end && in_word(before(f, begin)))
+                U8_BACK_1_UNSAFE(f->text, begin);
             while (in_word(after(f, end))) U8_FWD_1_UNSAFE(f->text, end);
         }
         if (begin > run.end) {

@@ -23,7 +23,7 @@ static bool finish(char **out, TextStream *stream, Error *error)
 
 /* ---- characters ---- */
 
-static bool joiner(unsigned code)
+static bool joiner(UChar32 code)
 {
     return code == 0x200C || code == 0x200D;
 }
@@ -32,16 +32,15 @@ size_t text_cluster(const char *text, size_t length)
 {
     UErrorCode status = U_ZERO_ERROR;
     const UNormalizer2 *nfc = unorm2_getNFCInstance(&status);
-    unsigned code, last;
-    size_t end = (size_t)utf8_decode(text, length, &last);
-    for (int i = 1; i < CLUSTER && end < length; i++, last = code) {
-        size_t bytes = (size_t)utf8_decode(text + end, length - end, &code);
-        if (code < 0x300 ||
-            (last != 0x200D && !joiner(code) && unorm2_hasBoundaryBefore(nfc, (UChar32)code) &&
-             !u_hasBinaryProperty((UChar32)code, UCHAR_GRAPHEME_EXTEND) &&
-             !u_hasBinaryProperty((UChar32)code, UCHAR_EMOJI_MODIFIER)))
+    UChar32 c, last;
+    size_t end = 0, next = 0;
+    U8_NEXT(text, next, length, last);
+    for (int i = 1; end = next, i < CLUSTER && end < length; i++, last = c) {
+        U8_NEXT(text, next, length, c);
+        if (c < 0x300 || (last != 0x200D && !joiner(c) && unorm2_hasBoundaryBefore(nfc, c) &&
+                          !u_hasBinaryProperty(c, UCHAR_GRAPHEME_EXTEND) &&
+                          !u_hasBinaryProperty(c, UCHAR_EMOJI_MODIFIER)))
             break;
-        end += bytes;
     }
     return end;
 }
@@ -60,18 +59,17 @@ static size_t normalise(char *to, const UNormalizer2 *form, const char *text, si
 
 bool text_is_known(const char *text, size_t length, Known *known, const void *context)
 {
-    unsigned code;
+    UChar32 c;
     for (size_t i = 0; known && i < length;) {
-        i += (size_t)utf8_decode(text + i, length - i, &code);
-        if (!joiner(code) && !u_isUWhiteSpace((UChar32)code) && !known(context, code))
-            return false;
+        U8_NEXT(text, i, length, c);
+        if (!joiner(c) && !u_isUWhiteSpace(c) && !known(context, (unsigned)c)) return false;
     }
     return true;
 }
 
 /* Writes a character that is not known as one that is near, or as its compatibility form, such as
  * "fi", "..." or a space; but ² and ½ stay, whose digits would mean something else. */
-static void write_near(FILE *out, const char *text, size_t length, unsigned code, Known *known,
+static void write_near(FILE *out, const char *text, size_t length, UChar32 c, Known *known,
                        const void *context)
 {
     static const char *const near[] = {"\"“”„«»‟″", "'’‘‚‹›‛ʼ′´`", "-–—‒‐‑―−"};
@@ -86,7 +84,7 @@ static void write_near(FILE *out, const char *text, size_t length, unsigned code
             if (known(context, other)) text = s, length = bytes, s = "", bytes = 0;
         }
     }
-    if (!(kept >> u_getIntPropertyValue((UChar32)code, UCHAR_DECOMPOSITION_TYPE) & 1)) {
+    if (!(kept >> u_getIntPropertyValue(c, UCHAR_DECOMPOSITION_TYPE) & 1)) {
         size_t count = normalise(form, unorm2_getNFKCInstance(&status), text, length);
         if (text_is_known(form, count, known, context)) text = form, length = count;
     }
@@ -100,21 +98,22 @@ bool text_cleaned(char **out, const char *text, size_t length, Known *known,
     const UNormalizer2 *nfc = unorm2_getNFCInstance(&status);
     TextStream clean;
     char form[NORMALISED];
-    unsigned code;
+    UChar32 c;
     if (!textstream_open(&clean)) return finish(out, &clean, error);
     for (const char *end = text + length, *next; text < end; text = next) {
-        size_t count = text_cluster(text, (size_t)(end - text)), bytes;
+        size_t count = text_cluster(text, (size_t)(end - text));
         const char *s = text;
         next = text + count;
         if (count > 1) count = normalise(form, nfc, s, count), s = form;
-        for (; count; s += bytes, count -= bytes) {
-            bytes = (size_t)utf8_decode(s, count, &code);
-            UChar32 c = (UChar32)code;
+        for (size_t at = 0, begin = 0, bytes; at < count; begin = at) {
+            U8_NEXT(s, at, count, c);
+            bytes = at - begin;
             if (c == 0xAD || c == 0x200B || c == 0x2060 || c == 0xFEFF) continue;
-            if (!known || joiner(code) || known(context, code)) fwrite(s, 1, bytes, clean.out);
+            if (!known || joiner(c) || known(context, (unsigned)c))
+                fwrite(s + begin, 1, bytes, clean.out);
             else if (u_isUWhiteSpace(c)) fputc(' ', clean.out);
             else if (!u_hasBinaryProperty(c, UCHAR_DEFAULT_IGNORABLE_CODE_POINT))
-                write_near(clean.out, s, bytes, code, known, context);
+                write_near(clean.out, s + begin, bytes, c, known, context);
         }
     }
     return finish(out, &clean, error);
@@ -124,7 +123,7 @@ bool text_cleaned(char **out, const char *text, size_t length, Known *known,
 
 typedef struct Word {
     size_t begin, end;  // letters and digits with their marks
-    unsigned first;     // its first character
+    UChar32 first;      // its first character
     bool joined;        // by an apostrophe to the word before
     int characters, upper, lower;
 } Word;
@@ -132,16 +131,15 @@ typedef struct Word {
 /* The word after *word, of which the first is {0}; false if there is none. */
 static bool next_word(Word *word, const char *text, size_t length)
 {
-    unsigned code;
-    size_t before = word->end, bytes;
+    UChar32 c;
+    size_t before = word->end, next = before;
     *word = (Word){.begin = before, .end = before};
-    for (; word->end < length; word->end += bytes) {
-        bytes = (size_t)utf8_decode(text + word->end, length - word->end, &code);
-        UChar32 c = (UChar32)code;
+    for (; next < length; word->end = next) {
+        U8_NEXT(text, next, length, c);
         if (U_GET_GC_MASK(c) & (U_GC_L_MASK | U_GC_M_MASK | U_GC_ND_MASK)) {
-            if (!word->characters++) word->begin = word->end, word->first = code;
+            if (!word->characters++) word->begin = word->end, word->first = c;
             word->upper += u_isupper(c) || u_istitle(c);
-            word->lower += u_islower(c) && code != 0xDF;  // ß has no usual capital letter
+            word->lower += u_islower(c) && c != 0xDF;  // ß has no usual capital letter
         } else if (word->characters) break;
     }
     size_t gap = word->begin - before;
@@ -157,8 +155,8 @@ LetterCase text_case(const char *text, size_t length)
         upper += (size_t)word.upper;
         lower += (size_t)word.lower;
         if (word.joined || !(word.upper || word.lower)) continue;
-        words += !u_isdigit((UChar32)word.first);
-        bool capital = u_isupper((UChar32)word.first) || u_istitle((UChar32)word.first);
+        words += !u_isdigit(word.first);
+        bool capital = u_isupper(word.first) || u_istitle(word.first);
         capitals += capital;
         title += capital && word.lower;
     }
@@ -167,18 +165,18 @@ LetterCase text_case(const char *text, size_t length)
 }
 
 /* Writes a word in lower case, or with its first letter as it is; returns its end. */
-static char *lower_word(char *to, const char *text, const char *end, bool capital)
+static char *lower_word(char *to, const char *text, size_t length, bool capital)
 {
-    unsigned code;
-    for (bool first = true; text < end; first = false) {
-        size_t bytes = (size_t)utf8_decode(text, (size_t)(end - text), &code), n = 0;
-        text += bytes;
-        if (code == 0x3A3 && text == end && !first) code = 0x3C2;  // Σ becomes ς
-        if (!first || !capital) code = (unsigned)u_tolower((UChar32)code);
-        U8_APPEND_UNSAFE(to, n, code);
-        to += n;
+    size_t n = 0;
+    UChar32 c;
+    for (size_t at = 0; at < length;) {
+        bool first = !at;
+        U8_NEXT(text, at, length, c);
+        if (c == 0x3A3 && at == length && !first) c = 0x3C2;  // Σ becomes ς
+        if (!first || !capital) c = u_tolower(c);
+        U8_APPEND_UNSAFE(to, n, c);
     }
-    return to;
+    return to + n;
 }
 
 bool text_lowered(char **out, const char *text, size_t length, LetterCase from, bool begins,
@@ -188,14 +186,14 @@ bool text_lowered(char **out, const char *text, size_t length, LetterCase from, 
     char *to = *out = malloc(length + length / 2 + 1);  // Ⱥ has two bytes, ⱥ has three
     if (!to) return error_memory(error, "for a line of text");
     for (Word word = {0}; next_word(&word, text, length); begins = false) {
-        const char *begin = text + word.begin, *end = text + word.end;
+        size_t count = word.end - word.begin;
         if (from == CASE_SENTENCE || (from == CASE_TITLE && word.upper > 1)) continue;
         char *start = mempcpy(to, text + copied, word.begin - copied);
         bool asked = capitalised && word.upper && !(word.joined && word.characters <= 2);
         copied = word.end;
-        to = lower_word(start, begin, end, true);
+        to = lower_word(start, text + word.begin, count, true);
         if (!begins && !(asked && capitalised(context, start, (size_t)(to - start))))
-            to = lower_word(start, begin, end, false);
+            to = lower_word(start, text + word.begin, count, false);
     }
     *(char *)mempcpy(to, text + copied, length - copied) = 0;
     return true;
@@ -211,17 +209,15 @@ bool text_in_case(char **out, const char *text, size_t length, LetterCase to, Er
         UCaseMap *map = ucasemap_open("", 0, &status);
         ucasemap_utf8ToUpper(map, s, (int32_t)size, text, (int32_t)length, &status);
         ucasemap_close(map);
-        if (U_SUCCESS(status)) return true;
-        free(s);
-        *out = NULL;
-        return error_memory(error, "for a line of text");
+        if (U_FAILURE(status)) free(s), *out = NULL;
+        return *out || error_memory(error, "for a line of text");
     }
     for (Word word = {0}; to == CASE_TITLE && next_word(&word, text, length);) {
         if (word.joined) continue;
         memcpy(s + n, text + copied, word.begin - copied);
         n += word.begin - copied;
         copied = word.begin + (size_t)U8_LENGTH(word.first);
-        UChar32 capital = u_totitle((UChar32)word.first);
+        UChar32 capital = u_totitle(word.first);
         U8_APPEND_UNSAFE(s, n, capital);
     }
     *(char *)mempcpy(s + n, text + copied, length - copied) = 0;
