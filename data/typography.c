@@ -15,12 +15,6 @@ enum {
         16 * CLUSTER,  // bytes, more than they become: three characters each, or U+FDFA
 };
 
-/* *out (=) the text of the stream. */
-static bool finish(char **out, TextStream *stream, Error *error)
-{
-    return (*out = textstream_close(stream)) || error_memory(error, "for a line of text");
-}
-
 /* ---- characters ---- */
 
 static bool joiner(UChar32 code)
@@ -99,8 +93,8 @@ bool text_cleaned(char **out, const char *text, size_t length, Known *known,
     TextStream clean;
     char form[NORMALISED];
     UChar32 c;
-    if (!textstream_open(&clean)) return finish(out, &clean, error);
-    for (const char *end = text + length, *next; text < end; text = next) {
+    bool opened = textstream_open(&clean);
+    for (const char *end = text + length, *next; opened && text < end; text = next) {
         size_t count = text_cluster(text, (size_t)(end - text));
         const char *s = text;
         next = text + count;
@@ -116,7 +110,7 @@ bool text_cleaned(char **out, const char *text, size_t length, Known *known,
                 write_near(clean.out, s + begin, bytes, c, known, context);
         }
     }
-    return finish(out, &clean, error);
+    return (*out = textstream_close(&clean)) || error_memory(error, "for a line of text");
 }
 
 /* ---- case ---- */
