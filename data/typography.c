@@ -118,7 +118,7 @@ bool text_cleaned(char **out, const char *text, size_t length, Known *known,
 typedef struct Word {
     size_t begin, end;  // letters and digits with their marks
     UChar32 first;      // its first character
-    bool joined;        // by an apostrophe to the word before
+    bool joined;        // by an apostrophe or hyphen to the word before
     int characters, upper, lower;
 } Word;
 
@@ -137,7 +137,7 @@ static bool next_word(Word *word, const char *text, size_t length)
         } else if (word->characters) break;
     }
     size_t gap = word->begin - before;
-    word->joined = before && ((gap == 1 && text[before] == '\'') ||
+    word->joined = before && ((gap == 1 && strchr("'-", text[before])) ||
                               (gap == 3 && !memcmp(text + before, "’", 3)));
     return word->characters;
 }
@@ -152,7 +152,7 @@ LetterCase text_case(const char *text, size_t length)
         words += !u_isdigit(word.first);
         bool capital = u_isupper(word.first) || u_istitle(word.first);
         capitals += capital;
-        title += capital && word.lower;
+        title += capital && (word.lower || word.characters == 1);
     }
     if (!lower) return upper >= 4 || (upper >= 2 && words > 1) ? CASE_UPPER : CASE_SENTENCE;
     return title >= 3 && capitals == words ? CASE_TITLE : CASE_SENTENCE;

@@ -39,8 +39,9 @@ typedef enum { CASE_SENTENCE, CASE_UPPER, CASE_TITLE } LetterCase;
 /* The case of a sentence, from which the spans are removed.
  *
  *   CASE_UPPER   two letters or more, none of them lower case, in two words or of four letters
- *   CASE_TITLE   each word begins with a capital, after which three or more have small letters:
- *                "Der Mann Kauft Ein Auto", not "Die Katze und der Hund" or "Is Tom OK?"
+ *   CASE_TITLE   each word begins with a capital, and three or more of them have small letters
+ *                after it, or nothing: "I Saw Le Louvre", not "Die Katze und der Hund" or
+ *                "Is Tom OK?". What follows a hyphen or apostrophe is no word of its own.
  *
  * A sentence of names is CASE_TITLE as well ("Guten Morgen, Frau Weber"): text_lowered then
  * keeps the capitals, and if it changes nothing, the sentence is as usual. */

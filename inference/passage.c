@@ -119,28 +119,37 @@ static bool is_known(const void *context, unsigned character)
     return good;
 }
 
-/* The number of tokens of a word; an <unk> counts as UNKNOWN of them. */
-static size_t tokens_of(const Passages *p, const char *word, size_t length)
+/* The number of tokens of a word; an <unk> counts as UNKNOWN of them. *last (=) the last of them. */
+static size_t tokens_of(const Passages *p, int *last, const char *word, size_t length)
 {
     Ids ids = {0};
     Error error;
     size_t tokens = 0;
+    *last = ID_UNKNOWN;
     if (tokenizer_encode(source_tokenizer(p), &ids, word, length, &error))
-        for (size_t i = 0; i < ids.count; i++) tokens += ids.id[i] == ID_UNKNOWN ? UNKNOWN : 1;
+        for (size_t i = 0; i < ids.count; i++) {
+            *last = ids.id[i];
+            tokens += *last == ID_UNKNOWN ? UNKNOWN : 1;
+        }
     free(ids.id);
     return tokens;
 }
 
-/* Whether a word has fewer tokens than in lower case, as names have. */
+/* Whether a word has fewer tokens than in lower case, as names have, or is one token that is far
+ * more frequent than that of lower case: the vocabulary is in the order of frequency. */
 static bool is_name(const void *context, const char *word, size_t length)
 {
+    const double FAR =
+        2.5;  // "Tom" is the 316th, "tom" the 939th; "She" the 497th, "she" the 953rd
     Error error;
     char *lower;
+    int id, lower_id;
     if (!text_lowered(&lower, word, length, CASE_UPPER, false, NULL, NULL, &error))
         return false;
-    bool name = tokens_of(context, word, length) < tokens_of(context, lower, strlen(lower));
+    size_t tokens = tokens_of(context, &id, word, length);
+    size_t lower_tokens = tokens_of(context, &lower_id, lower, strlen(lower));
     free(lower);
-    return name;
+    return tokens < lower_tokens || (tokens == 1 && lower_tokens == 1 && lower_id > FAR * id);
 }
 
 /* Adds a word that the set has not seen. */
@@ -231,8 +240,9 @@ static bool lower(char **lowered, const Passages *p, const char *word, LetterCas
                   bool begins, Error *error)
 {
     size_t length = strlen(word);
+    int last;
     if (!text_lowered(lowered, word, length, written, begins, is_name, p, error)) return false;
-    if (!begins || tokens_of(p, *lowered, strlen(*lowered)) < UNKNOWN) return true;
+    if (!begins || tokens_of(p, &last, *lowered, strlen(*lowered)) < UNKNOWN) return true;
     free(*lowered);
     return text_lowered(lowered, word, length, written, false, is_name, p, error);
 }
@@ -380,6 +390,30 @@ static bool encode(Passages *p, Sentence *s, const Encoded *e, Error *error)
     return true;
 }
 
+/* Whether text[begin..end) is a quotation mark that the model does not know. */
+static bool is_strange_quote(const Passages *p, const char *text, size_t begin, size_t end)
+{
+    UChar32 c;
+    int id;
+    size_t at = begin, length = end - begin;
+    U8_NEXT_UNSAFE(text, at, c);
+    return u_hasBinaryProperty(c, UCHAR_QUOTATION_MARK) &&
+           (!is_known(p, (unsigned)c) || tokens_of(p, &id, text + begin, length) >= UNKNOWN);
+}
+
+/* Leaves out quotation marks around a whole sentence if the model does not know them. */
+static void trim_quotes(const Passages *p, const char *text, size_t *begin, size_t *end)
+{
+    size_t first = *begin, last = *end;
+    if (first < last) U8_FWD_1_UNSAFE(text, first);
+    if (first < last) U8_BACK_1_UNSAFE(text, last);
+    if (first < last && is_strange_quote(p, text, *begin, first) &&
+        is_strange_quote(p, text, last, *end) &&
+        !memmem(text + first, last - first, text + *begin, first - *begin) &&
+        !memmem(text + first, last - first, text + last, *end - last))
+        *begin = first, *end = last;
+}
+
 /* Appends text[begin..end) of the last passage as a sentence, unless there is nothing to translate. */
 static bool add_sentence(Passages *p, WordCounter *words, size_t begin, size_t end,
                          Error *error)
@@ -390,6 +424,7 @@ static bool add_sentence(Passages *p, WordCounter *words, size_t begin, size_t e
     Encoded e = {0};
     bool letters = false;
     found->count = 0;
+    if (!p->plain) trim_quotes(p, text, &begin, &end);
     if (!p->plain &&
         !spans_find(found, p->rules, text + begin, end - begin, is_known, p, error))
         return false;
