@@ -61,10 +61,9 @@ static bool find_words(Word *word, int *count, const char *line, const Augment *
 {
     Spans spans = {0};
     int words, n = 0;
-    if (!dictionary_words(&a->dictionary, word, &words, line, strlen(line), error) ||
-        !spans_find(&spans, a->rules, line, strlen(line), NULL, NULL, error))
-        return false;
-    for (int k = 0; k < words; k++) {
+    bool good = dictionary_words(&a->dictionary, word, &words, line, strlen(line), error) &&
+                spans_find(&spans, a->rules, line, strlen(line), NULL, NULL, error);
+    for (int k = 0; good && k < words; k++) {
         int i = 0;
         while (i < spans.count &&
                (word[k].end <= spans.span[i].begin || word[k].begin >= spans.span[i].end))
@@ -76,7 +75,7 @@ static bool find_words(Word *word, int *count, const char *line, const Augment *
             (Word){.begin = spans.span[i].begin, .end = spans.span[i].end, .name = true};
     spans_free(&spans);
     *count = n;
-    return true;
+    return good;
 }
 
 /* Whether words are the same name on both sides, or translate each other. A placeholder would
