@@ -115,6 +115,8 @@ static bool is_known(const void *context, unsigned character)
         good = ids.id[i] != ID_UNKNOWN &&
                (seen || (!must && tokenizer_byte(tokenizer, ids.id[i]) < 0));
     free(ids.id);
+    UChar32 small = u_tolower((UChar32)character);  // "Ñ" in a sentence that will be lowered
+    good = good || ((unsigned)small != character && is_known(context, (unsigned)small));
     *known = good ? 1 : 2;
     return good;
 }

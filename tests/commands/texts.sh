@@ -56,6 +56,15 @@ printf '%s\n' 'JANE VISITS AFRICA' 'Jane Visits Africa' >text
 printf '%s\n' "$(echo "$one" | tr a-z A-Z)" "Jane Visite L'afrique" >capitals
 gives "capitals and title case come back" capitals
 
+# In this text "Tom" and "I" are frequent, "tom" and "i" are not; there is no H, E, N, D or R.
+awk 'BEGIN { for (i = 0; i < 200; i++) {
+    print "Tom met us. Then I met Tom. I go. She ran, so she met me."
+    if (i % 20 == 0) print "The big tom cat has an i in it." } }' >names
+"$BIN/train" $tiny --train-source names --train-target names --valid-split 4 --tokenizer bpe --vocab-size 90 --max-length 60 \
+    --max-updates 1 --output names-model >/dev/null 2>&1
+"$BIN/translate" --quiet --model names-model --json --show --max-tokens 3 --head mean "THEN SHE MET TOM SO I RAN" >out
+check "names keep their capital" grep -qF '"columns":["▁Then","▁she","▁met","▁Tom","▁so","▁I","▁ran","</s>"]' out
+
 # ---- invisible characters ----
 printf 'ja\302\255ne vis\342\200\213its africa\nmy sis\342\201\240ter does not see the red car\n' >text
 printf '%s\n' "$one" "$two" >lines
