@@ -56,7 +56,7 @@ printf '%s\n' 'JANE VISITS AFRICA' 'Jane Visits Africa' >text
 printf '%s\n' "$(echo "$one" | tr a-z A-Z)" "Jane Visite L'afrique" >capitals
 gives "capitals and title case come back" capitals
 
-# In this text "Tom" and "I" are frequent, "tom" and "i" are not; there is no H, E, N, D or R.
+# In this text "Tom" and "I" are frequent, "tom" and "i" are not; no capital H, E, N, M, O, A, D or R.
 awk 'BEGIN { for (i = 0; i < 200; i++) {
     print "Tom met us. Then I met Tom. I go. She ran, so she met me."
     if (i % 20 == 0) print "The big tom cat has an i in it." } }' >names
