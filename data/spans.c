@@ -383,6 +383,12 @@ void spans_free(Spans *spans)
     *spans = (Spans){0};
 }
 
+char *span_text(const Span *span, const char *text)
+{
+    return span->replacement ? strdup(span->replacement)
+                             : strndup(text + span->begin, span->end - span->begin);
+}
+
 bool spans_find(Spans *spans, const SpanRules *rules, const char *text, size_t length,
                 Known *known, const void *context, Error *error)
 {

@@ -47,3 +47,6 @@ void spanrules_free(SpanRules *rules);
 bool spans_find(Spans *spans, const SpanRules *rules, const char *text, size_t length,
                 Known *known, const void *context, Error *error);
 void spans_free(Spans *spans);  // allowed on a zeroed one
+
+/* What the translation of `text` has of a span, for free(); NULL if memory is short. */
+char *span_text(const Span *span, const char *text);

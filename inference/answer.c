@@ -90,10 +90,7 @@ static bool find_missing(SentenceAnswer *r, const Passages *p, const char *sente
     Spans found = {0};
     bool good = spans_find(&found, p->rules, sentence, length, NULL, NULL, error);
     for (int i = 0; good && i < found.count; i++) {
-        const Span *span = &found.span[i];
-        char *text = span->replacement
-                         ? strdup(span->replacement)
-                         : strndup(sentence + span->begin, span->end - span->begin);
+        char *text = span_text(&found.span[i], sentence);
         good = text ? strstr(r->text, text) || strings_add(&r->missing, text, error)
                     : error_memory(error, "for the spans of a sentence");
         free(text);

@@ -94,7 +94,8 @@ static const Tokenizer *source_tokenizer(const Passages *p)
 }
 
 /* Whether a character becomes tokens other than <unk>; bytes, and marks like “ and –, only if the
- * training text had them. A vocabulary of words knows words, not characters. */
+ * training text had them. A capital letter is known if its small one is, which a text in capitals
+ * is lowered to. A vocabulary of words knows words, not characters. */
 static bool is_known(const void *context, unsigned character)
 {
     const Passages *p = context;
@@ -115,24 +116,22 @@ static bool is_known(const void *context, unsigned character)
         good = ids.id[i] != ID_UNKNOWN &&
                (seen || (!must && tokenizer_byte(tokenizer, ids.id[i]) < 0));
     free(ids.id);
-    UChar32 small = u_tolower((UChar32)character);  // "Ñ" in a sentence that will be lowered
+    UChar32 small = u_tolower((UChar32)character);
     good = good || ((unsigned)small != character && is_known(context, (unsigned)small));
     *known = good ? 1 : 2;
     return good;
 }
 
-/* The number of tokens of a word; an <unk> counts as UNKNOWN of them. *last (=) the last of them. */
+/* The number of tokens of a word; an <unk> counts as UNKNOWN of them. *last (=) the last of them,
+ * unless NULL. */
 static size_t tokens_of(const Passages *p, int *last, const char *word, size_t length)
 {
     Ids ids = {0};
     Error error;
     size_t tokens = 0;
-    *last = ID_UNKNOWN;
     if (tokenizer_encode(source_tokenizer(p), &ids, word, length, &error))
-        for (size_t i = 0; i < ids.count; i++) {
-            *last = ids.id[i];
-            tokens += *last == ID_UNKNOWN ? UNKNOWN : 1;
-        }
+        for (size_t i = 0; i < ids.count; i++) tokens += ids.id[i] == ID_UNKNOWN ? UNKNOWN : 1;
+    if (last) *last = tokens ? ids.id[ids.count - 1] : ID_UNKNOWN;
     free(ids.id);
     return tokens;
 }
@@ -141,8 +140,8 @@ static size_t tokens_of(const Passages *p, int *last, const char *word, size_t l
  * more frequent than that of lower case: the vocabulary is in the order of frequency. */
 static bool is_name(const void *context, const char *word, size_t length)
 {
-    const double FAR =
-        2.5;  // "Tom" is the 316th, "tom" the 939th; "She" the 497th, "she" the 953rd
+    // "Tom" is the 316th, "tom" the 939th; "She" the 497th, "she" the 953rd
+    const double FAR = 2.5;
     Error error;
     char *lower;
     int id, lower_id;
@@ -242,9 +241,8 @@ static bool lower(char **lowered, const Passages *p, const char *word, LetterCas
                   bool begins, Error *error)
 {
     size_t length = strlen(word);
-    int last;
     if (!text_lowered(lowered, word, length, written, begins, is_name, p, error)) return false;
-    if (!begins || tokens_of(p, &last, *lowered, strlen(*lowered)) < UNKNOWN) return true;
+    if (!begins || tokens_of(p, NULL, *lowered, strlen(*lowered)) < UNKNOWN) return true;
     free(*lowered);
     return text_lowered(lowered, word, length, written, false, is_name, p, error);
 }
@@ -333,9 +331,7 @@ static bool keep_spans(Passages *p, int *count, const char *text, int first, int
         bool after = !found->begin || is_blank(text[found->begin - 1]);
         bool before = !text[found->end] || is_blank(text[found->end]);
         *kept = (Kept){.last = -1, .ahead = after && !before, .close = !after || !before};
-        kept->text = found->replacement
-                         ? strdup(found->replacement)
-                         : strndup(text + found->begin, found->end - found->begin);
+        kept->text = span_text(found, text);
         if (!kept->text) return error_memory(error, "for the spans of a sentence");
         p->spans++, ++*count;
     }
@@ -396,11 +392,10 @@ static bool encode(Passages *p, Sentence *s, const Encoded *e, Error *error)
 static bool is_strange_quote(const Passages *p, const char *text, size_t begin, size_t end)
 {
     UChar32 c;
-    int id;
-    size_t at = begin, length = end - begin;
-    U8_NEXT_UNSAFE(text, at, c);
+    U8_GET_UNSAFE(text, begin, c);
     return u_hasBinaryProperty(c, UCHAR_QUOTATION_MARK) &&
-           (!is_known(p, (unsigned)c) || tokens_of(p, &id, text + begin, length) >= UNKNOWN);
+           (!is_known(p, (unsigned)c) ||
+            tokens_of(p, NULL, text + begin, end - begin) >= UNKNOWN);
 }
 
 /* Leaves out quotation marks around a whole sentence if the model does not know them. */

@@ -292,15 +292,15 @@ static bool fill(TranslationResult *result, const Passages *passages, int p,
     *to = (QkvTranslation){.count = count, .hypothesis = hypothesis};
     for (int h = 0; h < count; h++) {
         TextAnswer a = {0};
-        bool room = hypothesis;
+        bool filled = hypothesis;
         bool good = answer_create(&a, passages, p, found, h, search, false, error);
         if (good)
-            room = room &&
-                   fill_hypothesis(result, &hypothesis[h], passages->bundle, a.text, a.score,
-                                   &a, 0, a.count) &&
-                   (h > 0 || fill_sentences(result, to, passages, p, &a));
+            filled = filled &&
+                     fill_hypothesis(result, &hypothesis[h], passages->bundle, a.text, a.score,
+                                     &a, 0, a.count) &&
+                     (h > 0 || fill_sentences(result, to, passages, p, &a));
         answer_free(&a);
-        if (!good || !room) return good && error_memory(error, "for translations");
+        if (!good || !filled) return good && error_memory(error, "for translations");
     }
     return true;
 }
