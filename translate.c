@@ -60,16 +60,14 @@ typedef struct Program {
     const Bundle *bundle;  // the first model
     Workers *workers;
     Input input;
-    TextReader target, reference;
+    TextReader reference;
     Scores scores;
     Error unscored;  // why a line has no reference: none of those after it is scored
     View view;
     Passages passages;  // the chunk
     uint64_t before;    // sentences of the chunks before it
     IdLines prefix;     // what each translation begins with
-    bool failed;        // the line after the chunk could not be read
-    ProgressBar bar;
-    FILE *news;  // standard error; NULL with --quiet
+    FILE *news;         // standard error; NULL with --quiet
 } Program;
 
 /* ---- translating ---- */
@@ -78,23 +76,22 @@ typedef struct Program {
 static void warn_of_cut(Program *p)
 {
     const Passage *passage = &p->passages.passage[p->passages.count - 1];
-    for (int i = 0; p->news && i < passage->count; i++) {
+    for (int i = 0; i < passage->count; i++) {
         int cut = p->passages.sentence[passage->first + i].cut;
         if (!cut) continue;
-        progressbar_clear(&p->bar);
-        fprintf(p->news,
-                "%s: line %lld has %s%d tokens without the end of a sentence; only the first "
-                "%d are "
-                "translated, as the model's limit is %d: make shorter sentences of it\n",
-                command_name(), p->input.lines,
-                passage->length > TOKENIZER_MAX_TEXT ? "at least " : "", cut,
-                p->bundle->max_length - 1, p->bundle->max_length);
+        progressbar_clear(&p->input.bar);
+        command_say(
+            p->news,
+            "line %lld has %s%d tokens without the end of a sentence; only the first "
+            "%d are translated, as the model's limit is %d: make shorter sentences of it",
+            p->input.lines, passage->length > TOKENIZER_MAX_TEXT ? "at least " : "", cut,
+            p->bundle->max_length - 1, p->bundle->max_length);
     }
 }
 
 /* Fills p->passages, and stops early where the input would have to be waited for. Lines before an
- * error are kept (p->failed). */
-static void read_chunk(Program *p, Error *error)
+ * error are kept. */
+static TextResult read_chunk(Program *p, Error *error)
 {
     Passages *passages = &p->passages;
     passages_clear(passages);
@@ -102,13 +99,13 @@ static void read_chunk(Program *p, Error *error)
         const char *line;
         size_t length;
         TextResult result = input_next(&p->input, &line, &length, error);
-        if (result == TEXT_END) return;
-        p->failed = result == TEXT_ERROR || !passages_add(passages, line, length, error);
-        if (p->failed) return;
+        if (result != TEXT_LINE) return result;
+        if (!passages_add(passages, line, length, error)) return TEXT_ERROR;
         warn_of_cut(p);
         input_warn_unknown(&p->input, &passages->passage[passages->count - 1].unknown, NULL);
     } while (passages->count < CHUNK && passages->lines.count < CHUNK &&
              input_ready(&p->input) && !file_stop);
+    return TEXT_LINE;
 }
 
 /* Shows the translations of text i of the chunk, and scores the best one. */
@@ -176,13 +173,14 @@ static void show_progress(void *context, int sentences)
     double read = (double)p->input.lines;
     double lines = read - chunk->count * (1 - (double)sentences / chunk->lines.count);
     double share = input_share(&p->input) * lines / read, now = clock_seconds();
-    double seconds = now - p->bar.begin;
+    ProgressBar *bar = &p->input.bar;
+    double seconds = now - bar->begin;
     char number[NUMBER_TEXT];
-    if (!progressbar_begin(&p->bar, now)) return;
-    if (share > 0) progressbar_share(&p->bar, share, seconds * (1 - share) / share, false);
-    progressbar_add(&p->bar, "%s lines", number_text(number, lines));
-    progressbar_add(&p->bar, "%s/s", number_text(number, lines / seconds));
-    progressbar_end(&p->bar);
+    if (!progressbar_begin(bar, now)) return;
+    if (share > 0) progressbar_share(bar, share, seconds * (1 - share) / share, false);
+    progressbar_add(bar, "%s lines", number_text(number, lines));
+    progressbar_add(bar, "%s/s", number_text(number, lines / seconds));
+    progressbar_end(bar);
 }
 
 static bool translate_chunk(Program *p, Error *error)
@@ -201,7 +199,7 @@ static bool translate_chunk(Program *p, Error *error)
                 translator_run(&out, &p->models.ensemble, &input, &p->request.search,
                                p->workers, &file_stop, error);
     p->before += (uint64_t)chunk->lines.count;
-    if (p->request.attention.count || p->request.reference) progressbar_clear(&p->bar);
+    if (p->request.attention.count || p->request.reference) progressbar_clear(&p->input.bar);
     for (int i = 0; i < chunk->count && good && !out.stopped; i++)
         good =
             answer(p, out.sentence ? out.sentence + chunk->passage[i].first : NULL, i, error);
@@ -220,27 +218,26 @@ static bool read_prefix(Program *p, Error *error)
 
 static bool translate_all(Program *p, Error *error)
 {
-    while (!file_stop && !p->failed) {
-        read_chunk(p, error);
-        if (!p->passages.count) break;
-        if (!translate_chunk(p, p->failed ? NULL : error)) return false;
+    TextResult result = TEXT_LINE;
+    while (!file_stop && result == TEXT_LINE) {
+        result = read_chunk(p, error);
+        if (p->passages.count && !translate_chunk(p, result == TEXT_ERROR ? NULL : error))
+            return false;
     }
-    return !p->failed;
+    return result != TEXT_ERROR;
 }
 
 static bool translate(Program *p, Error *error)
 {
     bool is_watched = isatty(STDERR_FILENO) && !isatty(STDOUT_FILENO) && !p->input.prompt;
-    p->bar = progressbar_start(is_watched ? p->news : NULL, clock_seconds());
-    p->input.bar = &p->bar;
+    p->input.bar = progressbar_start(is_watched ? p->news : NULL, clock_seconds());
     bool good = passages_open(&p->passages, p->bundle, &p->request.passage, error);
-    p->passages.lines.find_words = view_needs_words(&p->view);
+    p->passages.lines.find_words = p->request.align;
     p->input.wrapped = p->request.passage.wrapped;
     p->input.reader.exact = !p->request.json && p->request.search.n_best == 1;
     p->passages.plain = p->request.given;
     p->passages.whole = p->request.given || p->request.prefix;
     good = good && read_prefix(p, error) && translate_all(p, error);
-    progressbar_clear(&p->bar);
     input_end(&p->input);
     if (!good || !p->request.reference || file_stop) return good;
     if (p->unscored.text[0]) return *error = p->unscored, false;
@@ -249,29 +246,16 @@ static bool translate(Program *p, Error *error)
     return true;
 }
 
-/* ---- given translations ---- */
+/* ---- without translating ---- */
 
 /* Scores or aligns the pairs of the input. */
 static bool use_pairs(Program *p, Error *error)
 {
     const Request *r = &p->request;
-    const Pairs pairs = {.bundle = p->bundle,
-                         .input = &p->input,
-                         .target = r->target ? &p->target : NULL,
-                         .stop = &file_stop};
-    bool good = r->score
-                    ? likelihood_run(&pairs, &p->models.ensemble, p->workers, r->json, error)
-                    : alignment_run(&pairs, &p->view, error);
+    bool good = r->score ? likelihood_run(&p->input, &p->models, p->workers, r->json, error)
+                         : alignment_run(&p->input, &p->view, error);
     input_end(&p->input);
     return good;
-}
-
-static void say_replaced(const Program *p)
-{
-    size_t lines = p->input.reader.replaced + p->target.replaced + p->reference.replaced;
-    if (lines && p->news)
-        fprintf(p->news, "%s: %zu line%s with invalid UTF-8, where U+FFFD was read\n",
-                command_name(), lines, lines == 1 ? "" : "s");
 }
 
 static bool score_file(Program *p, Error *error)
@@ -309,7 +293,7 @@ static bool compute_by_hand(const Program *p, Error *error)
     for (int i = 0; i < r->attention.count; i++) {
         const char *path = r->attention.item[i];
         if (!command_draw(draw_by_hand, path, path, error)) return false;
-        if (p->news) utf8_print(p->news, "%s: drew %s\n", command_name(), path);
+        command_say(p->news, "drew %s", path);
     }
     return true;
 }
@@ -319,8 +303,7 @@ static bool list_vocabulary(Program *p, Error *error)
 {
     if (!request_load_models(&p->models, &p->request, error)) return false;
     if (p->request.neighbours)
-        return neighbours_print(&p->models.bundle[0], p->request.neighbours,
-                                p->request.quiet ? NULL : stderr, error);
+        return neighbours_print(&p->models.bundle[0], p->request.neighbours, p->news, error);
     const Vocabulary *vocabulary = &p->models.bundle[0].vocabulary;
     for (int side = vocabulary_is_joint(vocabulary) ? TARGET : SOURCE; side < SIDES; side++) {
         const Tokenizer *tokenizer = vocabulary->tokenizer[side];
@@ -343,8 +326,7 @@ static bool prepare(Program *p, Error *error)
     return request_load_models(&p->models, r, error) && view_open(&p->view, error) &&
            (p->workers =
                 workers_start(r->threads ? r->threads : workers_processors(), error)) &&
-           input_open(&p->input, &r->texts, p->news, error) &&
-           (!r->target || text_open(&p->target, r->target, error)) &&
+           input_open(&p->input, &r->texts, r->target, p->news, error) &&
            (!r->reference || text_open(&p->reference, r->reference, error));
 }
 
@@ -363,7 +345,7 @@ static bool work(Program *p, Error *error)
     if (r->list_vocabulary || r->neighbours) return list_vocabulary(p, error);
     bool pairs = r->score || r->target || r->gold;
     bool good = prepare(p, error), replace = r->invalid == TEXT_REPLACE;
-    p->input.reader.replace = p->target.replace = p->reference.replace = replace;
+    p->input.reader.replace = p->input.target.replace = p->reference.replace = replace;
     good = good && (pairs ? use_pairs(p, error) : translate(p, error));
     return view_close(&p->view, good ? error : NULL) && good;
 }
@@ -396,7 +378,11 @@ static int run(Program *p, int argc, char **argv, Error *error)
     command_catch(SIGINT, on_signal);
     command_catch(SIGTERM, on_signal);
     bool good = work(p, error);
-    say_replaced(p);
+    size_t replaced =
+        p->input.reader.replaced + p->input.target.replaced + p->reference.replaced;
+    if (replaced)
+        command_say(p->news, "%zu line%s with invalid UTF-8, where U+FFFD was read", replaced,
+                    replaced == 1 ? "" : "s");
     return file_stop ? 128 + file_stop : good ? 0 : 1;
 }
 
@@ -414,7 +400,6 @@ int main(int argc, char **argv)
     passages_free(&p.passages);
     idlines_free(&p.prefix);
     input_close(&p.input);
-    text_close(&p.target);
     text_close(&p.reference);
     request_free(&p.request);
     return status;

@@ -124,3 +124,10 @@ void json_put_texts(JsonWriter *json, const char *key, char *const *text, int co
     for (int i = 0; i < count; i++) json_put_text(json, NULL, text[i]);
     json_close(json);
 }
+
+void json_put_reals(JsonWriter *json, const char *key, const double *value, int count)
+{
+    json_open_array(json, key);
+    for (int i = 0; i < count; i++) json_put_real(json, NULL, value[i]);
+    json_close(json);
+}

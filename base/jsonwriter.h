@@ -38,6 +38,7 @@ void json_put_integer(JsonWriter *json, const char *key, int64_t value);
 void json_put_bool(JsonWriter *json, const char *key, bool value);
 void json_put_text(JsonWriter *json, const char *key, const char *text);  // NULL: null
 void json_put_texts(JsonWriter *json, const char *key, char *const *text, int count);
+void json_put_reals(JsonWriter *json, const char *key, const double *value, int count);
 
 /* The shortest decimal text that strtod reads back to the same number: "0.1", "4000",
  * "1e-08". */

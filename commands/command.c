@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <math.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/utf8.h"
 #include "data/segments.h"
 #include "data/tokenizer.h"
 
@@ -29,6 +31,17 @@ const char *command_prefix(void)
 {
     return strcmp(command_name(), "train") && strcmp(command_name(), "translate") ? "qkv-"
                                                                                   : "./";
+}
+
+void command_say(FILE *news, const char *format, ...)
+{
+    char *text = NULL;
+    va_list arguments;
+    va_start(arguments, format);
+    if (news && vasprintf(&text, format, arguments) >= 0)
+        utf8_print(news, "%s: %s\n", command_name(), text);
+    va_end(arguments);
+    free(text);
 }
 
 /* A program whose stack can grow no more is killed. So it grows now, while there is space. */

@@ -4,11 +4,17 @@
 
 #include "base/options.h"
 
+#include <stdio.h>
+
 /* The name that this program was called by, without its folder, for errors and usage. */
 const char *command_name(void);
 
 /* "./" or "qkv-": what a user types before train or translate to run them. */
 const char *command_prefix(void);
+
+/* Prints "translate: …" as one line, with what is shown of the text (base/utf8.h); news: where to,
+ * or NULL. */
+void command_say(FILE *news, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Call it first. No file that is opened later becomes a standard stream that is closed; a standard
  * stream that does not block becomes one that does; a limit on the size of files is an error like

@@ -6,14 +6,6 @@
 
 #include "base/json.h"
 
-const char *align_name(char text[16], int place)
-{
-    static const char *const names[] = {"mean", "norm", "all"};
-    if (place < 0) return names[-1 - place];
-    snprintf(text, 16, "%d", place + 1);
-    return text;
-}
-
 bool aligner_guided(bool *guided, const char *options, const char *model, Error *error)
 {
     json_t *all = json_parse(options, strlen(options), model, error),
@@ -23,12 +15,9 @@ bool aligner_guided(bool *guided, const char *options, const char *model, Error 
     return all;
 }
 
-bool aligner_create(Aligner *aligner, bool guided, const Choice *choice, int layers,
-                    Error *error)
+bool aligner_choose(AlignBy *by, bool guided, const Choice *choice, int layers, Error *error)
 {
-    AlignBy *by = &aligner->by;
-    *aligner = (Aligner){.by = guided ? (AlignBy){.layer = layers - 1, .head = 0}
-                                      : (AlignBy){.layer = ALIGN_LAYERS, .head = ALIGN_NORM}};
+    *by = guided ? (AlignBy){layers - 1, 0} : (AlignBy){ALIGN_LAYERS, ALIGN_NORM};
     if (choice->head == CHOICE_BEST && !guided)
         return error_set(error,
                          "no head was trained to align (`guide-alignment`): name one, or "
@@ -40,24 +29,18 @@ bool aligner_create(Aligner *aligner, bool guided, const Choice *choice, int lay
     return true;
 }
 
-void aligner_free(Aligner *aligner)
-{
-    links_free(&aligner->links);
-    free(aligner->share);
-    *aligner = (Aligner){0};
-}
-
-bool aligner_link(Aligner *a, const Snapshot *snapshot, const int *source_word,
+bool aligner_link(Links *links, AlignBy by, const Snapshot *snapshot, const int *source_word,
                   const int *target_word, Error *error)
 {
     int n = snapshot->source.rows, m = snapshot->target.rows;
-    a->links.count = 0;
+    links->count = 0;
     if (m < 2 || n < 2) return true;
-    float *share = realloc(a->share, (size_t)(m - 1) * (size_t)n * sizeof *share);
-    if (!share) return error_memory(error, "to align %d words", m);
-    a->share = share;
-    return align_shares(share, snapshot, a->by.layer, a->by.head, error) &&
-           align_links(&a->links, share, m - 1, n - 1, target_word, source_word, error);
+    float *share = malloc((size_t)(m - 1) * (size_t)n * sizeof *share);
+    bool good = (share || error_memory(error, "to align %d words", m)) &&
+                align_shares(share, snapshot, by.layer, by.head, error) &&
+                align_links(links, share, m - 1, n - 1, target_word, source_word, error);
+    free(share);
+    return good;
 }
 
 void links_print(FILE *out, const Links *links)

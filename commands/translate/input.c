@@ -1,6 +1,7 @@
 /* input.c -- the lines that ./translate reads; see input.h. */
 #include "commands/translate/input.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -15,28 +16,27 @@
 static void hint_at_files(const StringList *texts, FILE *news)
 {
     struct stat about;
-    for (int i = 0; news && i < texts->count; i++)
+    for (int i = 0; i < texts->count; i++)
         if (!stat(texts->item[i], &about) &&
             (S_ISREG(about.st_mode) || S_ISFIFO(about.st_mode)))
-            utf8_print(news, "%s: '%s' is a file: to translate its lines, %stranslate <%s\n",
-                       command_name(), texts->item[i], command_prefix(), texts->item[i]);
+            command_say(news, "'%s' is a file: to translate its lines, %stranslate <%s",
+                        texts->item[i], command_prefix(), texts->item[i]);
 }
 
-bool input_open(Input *input, const StringList *texts, FILE *news, Error *error)
+bool input_open(Input *input, const StringList *texts, const char *target, FILE *news,
+                Error *error)
 {
-    *input = (Input){.texts = texts, .reader = {.descriptor = -1}, .news = news};
+    *input = (Input){.texts = texts, .news = news};
     hint_at_files(texts, news);
-    if (texts->count) return true;
-    struct stat about;
-    if (fstat(STDIN_FILENO, &about) == 0 && S_ISREG(about.st_mode))
-        input->size = (double)about.st_size;
-    if (news && isatty(STDIN_FILENO) && isatty(fileno(news))) input->prompt = news;
-    return text_open(&input->reader, "-", error);
+    input->prompt = !texts->count && news && isatty(STDIN_FILENO) && isatty(fileno(news));
+    return (texts->count || text_open(&input->reader, "-", error)) &&
+           (!target || text_open(&input->target, target, error));
 }
 
 void input_close(Input *input)
 {
     text_close(&input->reader);
+    text_close(&input->target);
     free(input->paragraph);
 }
 
@@ -44,10 +44,10 @@ void input_close(Input *input)
 static TextResult read_line(Input *input, const char **line, size_t *length, Error *error)
 {
     if (!input->prompt) return text_next(&input->reader, line, length, error);
-    fputs("> ", input->prompt);
-    fflush(input->prompt);
+    fputs("> ", input->news);
+    fflush(input->news);
     TextResult result = text_next(&input->reader, line, length, error);
-    if (result == TEXT_END || file_stop) fputc('\n', input->prompt);
+    if (result == TEXT_END || file_stop) fputc('\n', input->news);
     return result;
 }
 
@@ -101,11 +101,12 @@ bool input_ready(Input *input)
 
 double input_share(const Input *input)
 {
-    off_t read = input->size > 0 ? lseek(STDIN_FILENO, 0, SEEK_CUR) : -1;
-    if (read < 0) return -1;
+    struct stat about;
+    if (input->texts->count || fstat(STDIN_FILENO, &about) || !S_ISREG(about.st_mode))
+        return -1;
+    double read = (double)lseek(STDIN_FILENO, 0, SEEK_CUR);
     double waiting = (double)(input->reader.end - input->reader.begin);
-    double share = ((double)read - waiting) / input->size;
-    return share < 0 ? 0 : share > 1 ? 1 : share;
+    return fmin(fmax((read - waiting) / (double)about.st_size, 0), 1);
 }
 
 /* ---- unknown words ---- */
@@ -117,7 +118,7 @@ void input_warn_unknown(Input *input, const StringList *words, const char *what)
     FILE *news = input->news;
     bool numbered = input->lines && input->texts->count != 1;
     if (news && words->count && ++input->unknown_lines <= INPUT_UNKNOWN) {
-        if (input->bar) progressbar_clear(input->bar);
+        progressbar_clear(&input->bar);
         fprintf(news, "%s: ", command_name());
         if (numbered)
             fprintf(news, "%s %lld%s", input->texts->count ? "text" : "line", input->lines,
@@ -141,12 +142,13 @@ bool input_warn_line(Input *input, const IdLines *lines, const char *what, Error
     return good;
 }
 
-void input_end(const Input *input)
+void input_end(Input *input)
 {
     long long more = input->unknown_lines - INPUT_UNKNOWN;
+    progressbar_clear(&input->bar);
     if (more > 0)
-        fprintf(input->news, "%s: %lld more line%s words that are not in the vocabulary\n",
-                command_name(), more, more == 1 ? " has" : "s have");
+        command_say(input->news, "%lld more line%s words that are not in the vocabulary", more,
+                    more == 1 ? " has" : "s have");
 }
 
 /* ---- lines that go together ---- */
@@ -167,47 +169,38 @@ bool partner_end(TextReader *reader, long long lines, const char *what, Error *e
 {
     const char *line;
     size_t length;
-    TextResult result = reader ? text_next(reader, &line, &length, error) : TEXT_END;
+    TextResult result = reader->name ? text_next(reader, &line, &length, error) : TEXT_END;
     if (result == TEXT_LINE)
         error_set(error, "'%s' has more lines than the %lld %s: they must match line by line",
                   reader->name, lines, what);
     return result == TEXT_END;
 }
 
-/* The target of the line. If it follows a TAB in it, *length becomes the length of the
- * source. Without a TAB it is empty and begins where the line ends; in the first line that is an
- * error. */
-static bool find_target(const Pairs *p, const char **target, size_t *target_length,
-                        const char *line, size_t *length, Error *error)
+TextResult input_next_pair(Input *input, const Bundle *bundle, IdLines *source, IdLines *target,
+                           bool *left_out, Error *error)
 {
-    if (p->target) return partner_next(p->target, target, target_length, "sources", error);
-    return text_columns(line, length, target, target_length) || p->input->lines > 1 ||
-           error_set(error,
-                     "line 1 has no TAB: give source TAB target, or the targets by --target");
-}
-
-bool pairs_add(const Pairs *p, IdLines *source, IdLines *target, bool *left_out,
-               const char *line, size_t length, Error *error)
-{
-    const char *other;
-    size_t other_length, cut, other_cut;
-    if (!find_target(p, &other, &other_length, line, &length, error) ||
-        !bundle_encode(p->bundle, SOURCE, source, line, length, &cut, error) ||
-        !bundle_encode(p->bundle, TARGET, target, other, other_length, &other_cut, error))
-        return false;
-    if (!input_warn_line(p->input, source, NULL, error) ||
-        !input_warn_line(p->input, target, "target", error))
-        return false;
-    bool bare = !p->target && other == line + length;
-    *left_out = cut || other_cut || bare;
-    if (bare && p->input->news)
-        fprintf(p->input->news, "%s: line %lld has no TAB: left out\n", command_name(),
-                p->input->lines);
-    else if (*left_out && p->input->news)
-        fprintf(p->input->news,
-                "%s: line %lld has %zu tokens on the %s side, and the model takes "
-                "%d: left out\n",
-                command_name(), p->input->lines, cut ? cut : other_cut,
-                cut ? "source" : "target", p->bundle->max_length - 1);
-    return true;
+    const char *line, *other;
+    size_t length, other_length, cut, other_cut;
+    bool columns = !input->target.name;
+    TextResult result = input_next(input, &line, &length, error);
+    if (result != TEXT_LINE) return result;
+    bool both = columns ? text_columns(line, &length, &other, &other_length)
+                        : partner_next(&input->target, &other, &other_length, "sources", error);
+    if (!both && columns && input->lines == 1)
+        error_set(error,
+                  "line 1 has no TAB: give source TAB target, or the targets by --target");
+    if ((!both && (!columns || input->lines == 1)) ||
+        !bundle_encode(bundle, SOURCE, source, line, length, &cut, error) ||
+        !bundle_encode(bundle, TARGET, target, other, other_length, &other_cut, error) ||
+        !input_warn_line(input, source, NULL, error) ||
+        !input_warn_line(input, target, "target", error))
+        return TEXT_ERROR;
+    *left_out = !both || cut || other_cut;
+    if (!both) command_say(input->news, "line %lld has no TAB: left out", input->lines);
+    else if (*left_out)
+        command_say(input->news,
+                    "line %lld has %zu tokens on the %s side, and the model takes %d: left out",
+                    input->lines, cut ? cut : other_cut, cut ? "source" : "target",
+                    bundle->max_length - 1);
+    return TEXT_LINE;
 }

@@ -4,6 +4,7 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "commands/command.h"
+#include "commands/translate/view.h"
 #include "inference/scoring.h"
 
 #include <math.h>
@@ -12,7 +13,9 @@
 enum { CHUNK = 2000 };
 
 typedef struct Likelihood {
-    const Pairs *pairs;
+    Input *input;
+    const Models *models;
+    Workers *workers;
     bool json;
     /* the chunk */
     IdLines source, target;
@@ -23,22 +26,18 @@ typedef struct Likelihood {
     long long tokens, scored, left_out;  // the last two count pairs
 } Likelihood;
 
-/* Reads the pairs that are there without waiting. Pairs before an error are kept (*failed). */
-static void read_chunk(Likelihood *l, bool *failed, Error *error)
+/* Reads the pairs that are there without waiting. Pairs before an error are kept. */
+static TextResult read_chunk(Likelihood *l, Error *error)
 {
-    Input *input = l->pairs->input;
+    TextResult result;
     idlines_clear(&l->source);
     idlines_clear(&l->target);
-    do {
-        const char *line;
-        size_t length;
-        TextResult result = input_next(input, &line, &length, error);
-        if (result == TEXT_END) return;
-        *failed =
-            result == TEXT_ERROR || !pairs_add(l->pairs, &l->source, &l->target,
-                                               &l->out[l->source.count], line, length, error);
-    } while (!*failed && l->source.count < CHUNK && input_ready(input));
+    do
+        result = input_next_pair(l->input, &l->models->bundle[0], &l->source, &l->target,
+                                 &l->out[l->source.count], error);
+    while (result == TEXT_LINE && l->source.count < CHUNK && input_ready(l->input));
     if (l->source.count > l->target.count) l->source.count--;  // without its target
+    return result;
 }
 
 static void put_unknown(JsonWriter *json, const char *key, const IdLines *lines, int s)
@@ -53,20 +52,14 @@ static void put_unknown(JsonWriter *json, const char *key, const IdLines *lines,
 /* Prints pair s of the chunk, with the target tokens first .. end-1. */
 static void print_json(const Likelihood *l, int s, int first, int end, double sum)
 {
-    const Tokenizer *tokenizer = l->pairs->bundle->vocabulary.tokenizer[TARGET];
     JsonWriter json = {.out = stdout, .lines = true};
     json_open(&json, NULL);
     json_put_integer(&json, "line", l->scored + l->left_out + 1);
     put_unknown(&json, "unknown", &l->source, s);
     put_unknown(&json, "unknown_target", &l->target, s);
     json_put_real(&json, "log_probability", sum);
-    json_open_array(&json, "tokens");
-    for (int t = first; t < end; t++)
-        json_put_text(&json, NULL, tokenizer_piece(tokenizer, l->target.ids.id[t]));
-    json_close(&json);
-    json_open_array(&json, "log_probabilities");
-    for (int t = first; t < end; t++) json_put_real(&json, NULL, l->each[t]);
-    json_close(&json);
+    view_put_tokens(&json, &l->models->bundle[0], l->target.ids.id + first, l->each + first,
+                    end - first);
     json_close(&json);
 }
 
@@ -84,13 +77,14 @@ static void answer(Likelihood *l, int s)
     out ? l->left_out++ : l->scored++;
 }
 
-static bool score_chunk(Likelihood *l, const Ensemble *ensemble, Workers *workers, Error *error)
+static bool score_chunk(Likelihood *l, Error *error)
 {
     Packed source = idlines_packed(&l->source), target = idlines_packed(&l->target);
     double *each = realloc(l->each, (size_t)target.rows * sizeof *each);
     if (!each) return error_memory(error, "to score %d tokens", target.rows);
     l->each = each;
-    if (!scoring_run(each, NULL, ensemble, &source, &target, workers, l->pairs->stop, error))
+    if (!scoring_run(each, NULL, &l->models->ensemble, &source, &target, l->workers, &file_stop,
+                     error))
         return false;
     for (int s = 0; s < source.sentences; s++) answer(l, s);
     return stream_flush(stdout, "the scores", error);
@@ -99,7 +93,7 @@ static bool score_chunk(Likelihood *l, const Ensemble *ensemble, Workers *worker
 /* Loss and perplexity of all pairs. */
 static bool print_end(const Likelihood *l, Error *error)
 {
-    FILE *news = l->pairs->input->news;
+    FILE *news = l->input->news;
     double loss = l->tokens ? -l->log_probability / (double)l->tokens : NAN;
     if (l->json) {
         JsonWriter json = {.out = stdout, .lines = true};
@@ -120,22 +114,26 @@ static bool print_end(const Likelihood *l, Error *error)
     return stream_flush(stdout, "the scores", error);
 }
 
-bool likelihood_run(const Pairs *pairs, const Ensemble *ensemble, Workers *workers, bool json,
+bool likelihood_run(Input *input, const Models *models, Workers *workers, bool json,
                     Error *error)
 {
-    Likelihood l = {
-        .pairs = pairs, .json = json, .source.find_unknown = true, .target.find_unknown = true};
-    bool good = true, failed = false;
-    do {
-        read_chunk(&l, &failed, error);
-        if (l.source.count) good = score_chunk(&l, ensemble, workers, failed ? NULL : error);
-    } while (good && !failed && l.source.count && !*pairs->stop);
-    good =
-        good && !failed &&
-        (*pairs->stop || partner_end(pairs->target, pairs->input->lines, "sources", error)) &&
-        print_end(&l, error);
+    Likelihood l = {.input = input,
+                    .models = models,
+                    .workers = workers,
+                    .json = json,
+                    .source.find_unknown = true,
+                    .target.find_unknown = true};
+    TextResult result = TEXT_LINE;
+    bool good = true;
+    while (good && result == TEXT_LINE && !file_stop) {
+        result = read_chunk(&l, error);
+        if (l.source.count) good = score_chunk(&l, result == TEXT_ERROR ? NULL : error);
+    }
+    good = good && result != TEXT_ERROR &&
+           (file_stop || partner_end(&input->target, input->lines, "sources", error)) &&
+           print_end(&l, error);
     idlines_free(&l.source);
     idlines_free(&l.target);
     free(l.each);
-    return good || *pairs->stop;
+    return good;
 }

@@ -11,11 +11,11 @@
  * and perplexity = e^loss; with JSON as one more object,
  * {"pairs":…,"tokens":…,"loss":…,"perplexity":…}.
  *
- * If *pairs->stop is set, it ends after the current chunk and succeeds. */
+ * On a signal (file_stop) it ends after the current chunk. */
 #pragma once
 
 #include "commands/translate/input.h"
-#include "inference/ensemble.h"
+#include "inference/bundle.h"
 
-bool likelihood_run(const Pairs *pairs, const Ensemble *ensemble, Workers *workers, bool json,
+bool likelihood_run(Input *input, const Models *models, Workers *workers, bool json,
                     Error *error);

@@ -9,7 +9,6 @@
 #include "base/columns.h"
 #include "base/file.h"
 #include "base/json.h"
-#include "base/utf8.h"
 #include "commands/command.h"
 #include "data/text.h"
 #include "inference/snapshot.h"
@@ -60,10 +59,9 @@ static void find_tokens(bool *stands, const Bundle *bundle, CorpusSide side, FIL
                    file_of_toy(shipped, sizeof shipped, name + 9);
         good = name && mark_tokens(stands, tokenizer, toy ? shipped : name);
     }
-    if (!good && news)
-        utf8_print(news,
-                   "%s: the training text (%.200s) is not here: all tokens are compared\n",
-                   command_name(), name ? name : "none");
+    if (!good)
+        command_say(news, "the training text (%.200s) is not here: all tokens are compared",
+                    name ? name : "none");
     for (int id = 0; !good && id < tokenizer_vocab_size(tokenizer); id++) stands[id] = true;
     json_decref(config);
 }

@@ -15,8 +15,8 @@ bool scores_add_line(Scores *scores, const char *hypothesis, TextReader *referen
     if (!partner_next(reference, &line, &length, "translations", error)) return false;
     scores->lines++;
     if (length > CODEPOINTS_LIMIT || strlen(hypothesis) > CODEPOINTS_LIMIT) {
-        fprintf(stderr, "%s: %s:%zu: more than %d bytes are too long to score: left out\n",
-                command_name(), reference->name, reference->line, CODEPOINTS_LIMIT);
+        command_say(stderr, "%s:%zu: more than %d bytes are too long to score: left out",
+                    reference->name, reference->line, CODEPOINTS_LIMIT);
         return true;
     }
     return bleu_add(&scores->bleu, hypothesis, line, error) &&
@@ -64,9 +64,7 @@ void scores_print_json(const Scores *scores, FILE *out)
     json_put_real(&json, "bleu", bleu.score);
     json_put_real(&json, "chrf2", chrf_score(&characters));
     json_put_real(&json, "chrf2pp", chrf_score(&scores->chrf));
-    json_open_array(&json, "precisions");
-    for (int n = 0; n < BLEU_ORDER; n++) json_put_real(&json, NULL, bleu.precisions[n]);
-    json_close(&json);
+    json_put_reals(&json, "precisions", bleu.precisions, BLEU_ORDER);
     json_put_real(&json, "bp", bleu.brevity_penalty);
     json_put_text(&json, "signature", signature);
     json_close(&json);

@@ -21,48 +21,31 @@
 
 enum { MOST_DOUBTS = 10, MOST_MISSING = 10 };  // that are named
 
-/* The words of a sentence's translation. */
-typedef struct Words {
-    int *word, words;    // the word of each token but </s>
-    double *confidence;  // [words] the probability of each word; NULL: not needed
-} Words;
-
-/* What is shown of a translation of a text. */
+/* A translation of a text. */
 typedef struct Answer {
     TextAnswer text;
-    Words *words;  // [text.count], with links or JSON
-    char *links;   // NULL: no alignment
+    char *links;  // NULL: no alignment
 } Answer;
-
-bool view_needs_words(const View *view)
-{
-    return view->request->align;
-}
 
 bool view_open(View *view, Error *error)
 {
     const Request *r = view->request;
     const ModelConfig *config = &view->bundle->model.config;
-    Choice *choice = &view->choice;
-    bool guided = false;
+    Choice *choice = &view->choice, *drawn = &view->drawn;
+    bool guided;
     int last = config->decoder_layers - 1;
-    *choice = view->drawn = r->choice;
+    *choice = *drawn = r->choice;
     if (!choice_check(choice, config, error)) return false;
+    if (r->explain && choice->all_kinds)
+        command_say(view->news,
+                    "--explain explains one kind of attention, here cross; --attention-kind "
+                    "encoder or decoder explains another");
+    if (!aligner_guided(&guided, view->bundle->config, r->model.item[0], error)) return false;
+    if (r->align && !aligner_choose(&view->by, guided, choice, last + 1, error)) return false;
     bool unchosen = choice->layer < 0 && choice->head == CHOICE_NONE;
     bool best = choice->kind == ATTENTION_CROSS &&
                 (choice->head == CHOICE_BEST || (r->explain && unchosen));
-    if (r->explain && choice->all_kinds && view->news)
-        fprintf(view->news,
-                "%s: --explain explains one kind of attention, here cross; --attention-kind "
-                "encoder or decoder explains another\n",
-                command_name());
-    if ((r->attention.count || r->show || r->align || best) &&
-        !aligner_guided(&guided, view->bundle->config, r->model.item[0], error))
-        return false;
-    if (r->align &&
-        !aligner_create(&view->aligner, guided, choice, config->decoder_layers, error))
-        return false;
-    if (guided) view->drawn.known_layer = last, view->drawn.known_head = 0;
+    if (guided) drawn->known_layer = last, drawn->known_head = 0;
     if (guided && best && (choice->layer < 0 || choice->layer == last))
         choice->layer = last, choice->head = 0;
     if (r->attention.count) view->missing = command_share(sizeof *view->missing);
@@ -72,7 +55,7 @@ bool view_open(View *view, Error *error)
 /* ---- the attention ---- */
 
 typedef struct Drawing {
-    char path[4200];
+    const char *path;
     const PictureInput *input;
 } Drawing;
 
@@ -89,16 +72,13 @@ static bool draw_file(const void *context, Error *error)
 static bool draw(const View *view, const PictureInput *input, const char *name,
                  long long number, int sentence, Error *error)
 {
-    Drawing drawing = {.input = input};
-    int stem = (int)(strrchr(name, '.') - name), size = sizeof drawing.path;
-    int length = snprintf(drawing.path, (size_t)size, "%.*s", stem, name);
-    if (view->request->texts.count != 1)
-        length += snprintf(drawing.path + length, (size_t)(size - length), "-%lld", number);
-    if (sentence)
-        length += snprintf(drawing.path + length, (size_t)(size - length), "-%d", sentence);
-    snprintf(drawing.path + length, (size_t)(size - length), "%s", name + stem);
-    if (!command_draw(draw_file, &drawing, drawing.path, error)) return false;
-    if (view->news) utf8_print(view->news, "%s: drew %s\n", command_name(), drawing.path);
+    char path[4200], text[24] = "", part[16] = "";
+    const char *ending = strrchr(name, '.');
+    if (view->request->texts.count != 1) snprintf(text, sizeof text, "-%lld", number);
+    if (sentence) snprintf(part, sizeof part, "-%d", sentence);
+    snprintf(path, sizeof path, "%.*s%s%s%s", (int)(ending - name), name, text, part, ending);
+    if (!command_draw(draw_file, &(Drawing){path, input}, path, error)) return false;
+    command_say(view->news, "drew %s", path);
     return true;
 }
 
@@ -153,33 +133,22 @@ static bool show_nothing(const View *view, long long number, Error *error)
     if (!shows_attention(r)) return true;
     if (r->texts.count == 1)
         return error_set(error, "the text has nothing to translate: it has no attention");
-    if (view->news)
-        fprintf(view->news, "%s: line %lld has nothing to translate: it has no attention\n",
-                command_name(), number);
+    command_say(view->news, "line %lld has nothing to translate: it has no attention", number);
     return true;
 }
 
 /* ---- the answer ---- */
 
-/* words (=) those of a sentence, with `confidence` and their probabilities: the products of those of
- * their tokens. A token may be several words: each has its probability. */
-static bool find_words(Words *words, const SentenceAnswer *a, const Tokenizer *tokenizer,
-                       bool confidence, Error *error)
+/* The word of each token of a sentence's translation but </s>, for free(); NULL on error. */
+static int *find_words(int *words, const SentenceAnswer *a, const Bundle *bundle, Error *error)
 {
-    const Hypothesis *from = a->hypothesis;
-    words->word = malloc((size_t)from->length * sizeof *words->word);
-    if (!words->word) return error_memory(error, "for the words of a translation");
-    const int *word = words->word;
-    bool good = words_of_ids(words->word, &words->words, tokenizer, from->id, from->length - 1,
-                             a->replaced, error);
-    if (!good || !confidence) return good;
-    words->confidence = calloc((size_t)words->words + 1, sizeof *words->confidence);
-    if (!words->confidence) return error_memory(error, "for the words of a translation");
-    for (int t = 0, last = -1; t < from->length - 1; last = word[t++])
-        for (int w = word[t] > last ? last + 1 : word[t]; w <= word[t]; w++)
-            words->confidence[w] += from->each[t];
-    for (int w = 0; w < words->words; w++) words->confidence[w] = exp(words->confidence[w]);
-    return true;
+    const Hypothesis *h = a->hypothesis;
+    int *word = malloc((size_t)h->length * sizeof *word);
+    if (!word) error_memory(error, "for the words of a translation");
+    else if (!words_of_ids(word, words, bundle->vocabulary.tokenizer[TARGET], h->id,
+                           h->length - 1, a->replaced, error))
+        free(word), word = NULL;
+    return word;
 }
 
 /* Where the words of a sentence that begins at `begin` are counted from. */
@@ -191,66 +160,79 @@ static int words_before(const char *text, size_t begin)
     return words - (begin > 0 && !strchr(" \t\n\r", text[begin - 1]));
 }
 
-/* answer->links (=) the links of all sentences, as text; words are counted in the whole text. */
-static bool find_links(Answer *answer, View *view, const IdLines *lines, int first,
-                       Error *error)
+/* The links of all sentences as text, for free(); words are counted in the whole text. */
+static char *find_links(const View *view, TextAnswer *a, const IdLines *lines, int first,
+                        Error *error)
 {
     TextStream stream;
-    bool good = true;
+    Links links = {0};
     FILE *out = textstream_open(&stream);
-    for (int i = 0; out && good && i < answer->text.count; i++) {
-        SentenceAnswer *s = &answer->text.sentence[i];
-        int before = words_before(answer->text.text, answer->text.begin[i]);
-        for (int t = 0; t < s->hypothesis->length - 1; t++) answer->words[i].word[t] += before;
+    bool good = out || error_memory(error, "to align words");
+    for (int i = 0; good && i < a->count; i++) {
+        SentenceAnswer *s = &a->sentence[i];
         const Snapshot *snapshot = snapshot_get(&s->lazy, error);
-        good = snapshot &&
-               aligner_link(&view->aligner, snapshot, lines->word + lines->start[first + i],
-                            answer->words[i].word, error);
-        if (good && ftell(out) > 0 && view->aligner.links.count) putc(' ', out);
-        if (good) links_print(out, &view->aligner.links);
+        int words, before = words_before(a->text, a->begin[i]);
+        int *word = snapshot ? find_words(&words, s, view->bundle, error) : NULL;
+        for (int t = 0; word && t < s->hypothesis->length - 1; t++) word[t] += before;
+        good = word && aligner_link(&links, view->by, snapshot,
+                                    lines->word + lines->start[first + i], word, error);
+        if (good && ftell(out) > 0 && links.count) putc(' ', out);
+        if (good) links_print(out, &links);
+        free(word);
     }
-    answer->links = textstream_close(&stream);
-    return good && (answer->links || error_memory(error, "to align words"));
+    links_free(&links);
+    char *text = textstream_close(&stream);
+    if (good && !text) error_memory(error, "to align words");
+    if (!good) free(text);
+    return good ? text : NULL;
 }
 
-/* The tokens of a sentence's translation, into the object that is open; of none, if a text has no
- * sentence. */
-static void put_hypothesis(JsonWriter *json, const Answer *answer, int i,
-                           const Tokenizer *tokenizer)
+void view_put_tokens(JsonWriter *json, const Bundle *bundle, const int *id, const double *each,
+                     int count)
 {
-    static const Hypothesis nothing;
-    static const Words no_words;
-    bool none = i >= answer->text.count;
-    const Hypothesis *hypothesis = none ? &nothing : answer->text.sentence[i].hypothesis;
-    const Words *words = none ? &no_words : &answer->words[i];
+    const Tokenizer *tokenizer = bundle->vocabulary.tokenizer[TARGET];
     json_open_array(json, "tokens");
-    for (int t = 0; t < hypothesis->length; t++)
-        json_put_text(json, NULL, tokenizer_piece(tokenizer, hypothesis->id[t]));
+    for (int t = 0; t < count; t++)
+        json_put_text(json, NULL, tokenizer_piece(tokenizer, id[t]));
     json_close(json);
-    json_open_array(json, "log_probabilities");
-    for (int t = 0; t < hypothesis->length; t++) json_put_real(json, NULL, hypothesis->each[t]);
-    json_close(json);
-    json_open_array(json, "confidence");
-    for (int w = 0; w < words->words; w++) json_put_real(json, NULL, words->confidence[w]);
-    json_close(json);
+    json_put_reals(json, "log_probabilities", each, count);
 }
 
-/* What is probably wrong with the sentences first .. end-1 of a translation of a text. */
-static void put_doubts(JsonWriter *json, const TextAnswer *a, const Sentence *source, int first,
-                       int end)
+/* The tokens of a sentence's translation, and the probability of each word: the product of those
+ * of its tokens. A token may be several words. */
+static bool put_hypothesis(JsonWriter *json, const View *view, const SentenceAnswer *a,
+                           Error *error)
+{
+    const Hypothesis *h = a->hypothesis;
+    int words, *word = find_words(&words, a, view->bundle, error);
+    view_put_tokens(json, view->bundle, h->id, h->each, h->length);
+    json_open_array(json, "confidence");
+    for (int w = 0; word && w < words; w++) {
+        double sum = 0;
+        for (int t = 0; t < h->length - 1; t++)
+            if (word[t] == w || (word[t] > w && (t == 0 || word[t - 1] < w))) sum += h->each[t];
+        json_put_real(json, NULL, exp(sum));
+    }
+    json_close(json);
+    free(word);
+    return word;
+}
+
+/* What is probably wrong with a translation. */
+static void put_doubts(JsonWriter *json, const TextAnswer *a, const Sentence *source)
 {
     int cut = 0;
     bool limit = false, doubtful = false;
-    double coverage = first == end;
-    for (int i = first; i < end; i++) {
+    double coverage = a->count == 0;
+    for (int i = 0; i < a->count; i++) {
         const SentenceAnswer *s = &a->sentence[i];
         if (source[i].cut > cut) cut = source[i].cut;
-        limit |= s->limit, doubtful |= s->doubtful, coverage += s->coverage / (end - first);
+        limit |= s->limit, doubtful |= s->doubtful, coverage += s->coverage / a->count;
     }
     json_put_integer(json, "cut", cut);
     json_put_bool(json, "limit", limit);
     json_open_array(json, "missing");
-    for (int i = first; i < end; i++)
+    for (int i = 0; i < a->count; i++)
         for (int k = 0; k < a->sentence[i].missing.count; k++)
             json_put_text(json, NULL, a->sentence[i].missing.item[k]);
     json_close(json);
@@ -258,20 +240,24 @@ static void put_doubts(JsonWriter *json, const TextAnswer *a, const Sentence *so
     json_put_bool(json, "doubtful", doubtful);
 }
 
+static int64_t characters(const char *text, size_t length)
+{
+    int64_t count = 0;
+    for (size_t i = 0; i < length; i++) count += (text[i] & 0xC0) != 0x80;
+    return count;
+}
+
 /* "KEY":[begin,end], counted in characters of a text. */
 static void put_range(JsonWriter *json, const char *key, const char *text, size_t begin,
-                      size_t length)
+                      size_t end)
 {
-    int64_t before = 0, inside = 0;
-    for (size_t i = 0; i < begin + length; i++)
-        if ((text[i] & 0xC0) != 0x80) *(i < begin ? &before : &inside) += 1;
     json_open_array(json, key);
-    json_put_integer(json, NULL, before);
-    json_put_integer(json, NULL, before + inside);
+    json_put_integer(json, NULL, characters(text, begin));
+    json_put_integer(json, NULL, characters(text, end));
     json_close(json);
 }
 
-static void put_tokens(JsonWriter *json, const char *key, const View *view,
+static void put_labels(JsonWriter *json, const char *key, const View *view,
                        const Snapshot *snapshot, TokenSide side)
 {
     const Tokenizer *tokenizer = labels_tokenizer(&view->bundle->vocabulary, side);
@@ -292,8 +278,8 @@ static bool put_map(JsonWriter *json, const View *view, const Snapshot *snapshot
     json_put_integer(json, "layer", layer + 1);
     if (head == CHOICE_MEAN) json_put_text(json, "head", "mean");
     else json_put_integer(json, "head", head + 1);
-    put_tokens(json, "rows", view, snapshot, labels_rows(kind));
-    put_tokens(json, "columns", view, snapshot, labels_columns(kind));
+    put_labels(json, "rows", view, snapshot, labels_rows(kind));
+    put_labels(json, "columns", view, snapshot, labels_columns(kind));
     const float *weight = map.at;
     json_open_array(json, "weights");
     for (int i = 0; i < map.rows; i++) {
@@ -317,16 +303,16 @@ static bool put_attention(JsonWriter *json, const View *view, SentenceAnswer *an
         .snapshot = snapshot, .vocabulary = &view->bundle->vocabulary, .choice = &view->drawn};
     Choice choice = view->drawn;
     PictureBest best;
-    bool good = snapshot;
-    json_open_array(json, "attention");
-    if (good && choice.head == CHOICE_BEST) {
-        good = picture_best(&best, &input, error);
+    if (!snapshot) return false;
+    if (choice.head == CHOICE_BEST) {
+        if (!picture_best(&best, &input, error)) return false;
         choice.layer = best.layer, choice.head = best.head;
     }
-    bool all = choice.head == CHOICE_NONE;
+    bool good = true, all = choice.head == CHOICE_NONE;
     int first = all ? 0 : choice.head,
         last = all ? view->bundle->model.config.heads - 1 : choice.head;
-    for (AttentionKind kind = ATTENTION_ENCODER; good && kind <= ATTENTION_CROSS; kind++)
+    json_open_array(json, "attention");
+    for (AttentionKind kind = ATTENTION_ENCODER; kind <= ATTENTION_CROSS; kind++)
         for (int l = 0; l < snapshot_layers(snapshot, kind); l++)
             for (int h = first; h <= last; h++)
                 if ((choice.all_kinds || choice.kind == kind) &&
@@ -336,38 +322,44 @@ static bool put_attention(JsonWriter *json, const View *view, SentenceAnswer *an
     return good;
 }
 
+/* The members of a translation of sentences `source`. show: with the attention, of one sentence */
+static bool put_members(JsonWriter *json, const View *view, const Answer *answer,
+                        const Sentence *source, bool show, Error *error)
+{
+    const TextAnswer *a = &answer->text;
+    json_put_text(json, "text", a->text);
+    json_put_real(json, "score", a->score);
+    json_put_real(json, "log_probability", a->log_probability);
+    if (a->count == 0) view_put_tokens(json, view->bundle, NULL, NULL, 0);
+    if (a->count == 0) json_put_reals(json, "confidence", NULL, 0);
+    if (a->count == 1 && !put_hypothesis(json, view, a->sentence, error)) return false;
+    if (answer->links) json_put_text(json, "alignment", answer->links);
+    put_doubts(json, a, source);
+    return !show || a->count != 1 || put_attention(json, view, a->sentence, error);
+}
+
 /* A translation of text p, into the object that is open. show: with the attention */
 static bool put_answer(JsonWriter *json, const View *view, const Answer *answer,
                        const Passages *passages, int p, bool show, Error *error)
 {
-    const Tokenizer *tokenizer = view->bundle->vocabulary.tokenizer[TARGET];
     const TextAnswer *a = &answer->text;
     const Passage *passage = &passages->passage[p];
     const Sentence *source = passages->sentence + passage->first;
-    bool whole =
-        !a->count || (a->count == 1 && source->begin == 0 && source->end == passage->length);
-    bool good = true;
-    json_put_text(json, "text", a->text);
-    json_put_real(json, "score", a->score);
-    json_put_real(json, "log_probability", a->log_probability);
-    if (a->count < 2) put_hypothesis(json, answer, 0, tokenizer);
-    if (answer->links) json_put_text(json, "alignment", answer->links);
-    put_doubts(json, a, source, 0, a->count);
-    if (show && a->count < 2) good = !a->count || put_attention(json, view, a->sentence, error);
-    if (whole) return good;
+    bool whole = a->count == 1 && source->begin == 0 && source->end == passage->length;
+    bool good = put_members(json, view, answer, source, show, error);
+    if (whole || !a->count) return good;
     json_open_array(json, "sentences");
     for (int i = 0; good && i < a->count; i++) {
         SentenceAnswer *s = &a->sentence[i];
+        const Answer one = {.text = {.sentence = s,
+                                     .count = 1,
+                                     .text = s->text,
+                                     .score = s->hypothesis->score,
+                                     .log_probability = s->hypothesis->log_probability}};
         json_open(json, NULL);
-        put_range(json, "source", passage->text, source[i].begin,
-                  source[i].end - source[i].begin);
-        put_range(json, "target", a->text, a->begin[i], strlen(s->text));
-        json_put_text(json, "text", s->text);
-        json_put_real(json, "score", s->hypothesis->score);
-        json_put_real(json, "log_probability", s->hypothesis->log_probability);
-        put_hypothesis(json, answer, i, tokenizer);
-        put_doubts(json, a, source, i, i + 1);
-        if (show && a->count > 1) good = put_attention(json, view, s, error);
+        put_range(json, "source", passage->text, source[i].begin, source[i].end);
+        put_range(json, "target", a->text, a->begin[i], a->begin[i] + strlen(s->text));
+        good = put_members(json, view, &one, source + i, show && a->count > 1, error);
         json_close(json);
     }
     json_close(json);
@@ -424,8 +416,7 @@ static void warn(View *view, const TextAnswer *a, long long number)
         fprintf(out, "%s has a low score (%.2f)", missing || limit ? " and" : "", a->score);
     char *what = textstream_close(&stream);
     if (what && *what && ++view->warned <= MOST_DOUBTS)
-        utf8_print(view->news, "%s: check line %lld: its translation%s\n", command_name(),
-                   number, what);
+        command_say(view->news, "check line %lld: its translation%s", number, what);
     free(what);
 }
 
@@ -434,33 +425,18 @@ static bool make_answer(View *view, Answer *answer, const Translation *translati
                         const Passages *passages, int p, Error *error)
 {
     const Request *r = view->request;
-    const Tokenizer *tokenizer = view->bundle->vocabulary.tokenizer[TARGET];
     TextAnswer *a = &answer->text;
     bool good = answer_create(a, passages, p, translation, h, &r->search, r->json, error);
-    bool words = good && (view_needs_words(view) || r->json);
-    if (words && !(answer->words = calloc((size_t)a->count + 1, sizeof *answer->words)))
-        good = error_memory(error, "for the words of a translation");
-    for (int i = 0; words && good && i < a->count; i++)
-        good = find_words(&answer->words[i], &a->sentence[i], tokenizer, r->json, error);
-    good =
-        good && (!view_needs_words(view) || !a->count ||
-                 find_links(answer, view, &passages->lines, passages->passage[p].first, error));
+    if (good && r->align && a->count) {
+        answer->links =
+            find_links(view, a, &passages->lines, passages->passage[p].first, error);
+        good = answer->links;
+    }
     for (int i = 0; h > 0 && i < a->count; i++) {
         snapshot_close(a->sentence[i].lazy.taken);
         a->sentence[i].lazy.taken = NULL;
     }
     return good;
-}
-
-static void free_answer(Answer *answer)
-{
-    for (int i = 0; answer->words && i < answer->text.count; i++) {
-        free(answer->words[i].word);
-        free(answer->words[i].confidence);
-    }
-    free(answer->words);
-    free(answer->links);
-    answer_free(&answer->text);
 }
 
 /* All views of a translation share one snapshot. */
@@ -486,7 +462,10 @@ bool view_answer(View *view, char **text, const Passages *passages, int p,
         good = show(view, &answers->text.sentence[i], number, sentences > 1 ? i + 1 : 0, error);
     *text = answers->text.text;
     answers->text.text = NULL;
-    for (int h = 0; h < count; h++) free_answer(&answers[h]);
+    for (int h = 0; h < count; h++) {
+        free(answers[h].links);
+        answer_free(&answers[h].text);
+    }
     free(answers);
     return good;
 }
@@ -494,17 +473,16 @@ bool view_answer(View *view, char **text, const Passages *passages, int p,
 bool view_close(View *view, Error *error)
 {
     MissingGlyphs *missing = view->missing;
-    if (view->news && missing && missing->characters[0])
-        fprintf(
-            view->news,
-            "%s: no font for %s(boxes in the picture): install one, such as fonts-noto-core\n",
-            command_name(), missing->characters);
+    if (missing && missing->characters[0])
+        command_say(view->news,
+                    "no font for %s(boxes in the picture): install one, such as "
+                    "fonts-noto-core",
+                    missing->characters);
     if (missing) munmap(missing, sizeof *missing);
     if (view->warned > MOST_DOUBTS)
-        fprintf(view->news, "%s: %d more to check: --json marks them\n", command_name(),
-                view->warned - MOST_DOUBTS);
+        command_say(view->news, "%d more to check: --json marks them",
+                    view->warned - MOST_DOUBTS);
     bool good = !error || !view->request->head_report || report_heads(view, error);
-    aligner_free(&view->aligner);
     heads_free(&view->heads);
     return good;
 }

@@ -17,6 +17,7 @@
  * The answer to an empty line is empty: text "", score and log_probability 0, no tokens. */
 #pragma once
 
+#include "base/json.h"
 #include "commands/translate/aligner.h"
 #include "commands/translate/request.h"
 #include "explain/heads.h"
@@ -30,7 +31,7 @@ typedef struct View {
     /* set by view_open */
     Choice choice;           // for links and explanations: --head best is resolved
     Choice drawn;            // for maps: --head best is kept; its known layer and head are set
-    Aligner aligner;         // with --align
+    AlignBy by;              // with --align
     Heads heads;             // with --head-report
     int warned;              // texts whose translation is probably wrong
     MissingGlyphs *missing;  // in the pictures; command_share; NULL: fonts are not checked
@@ -41,10 +42,12 @@ bool view_open(View *view, Error *error);
 /* False if not all could be written. Does nothing for {0}. */
 bool view_close(View *view, Error *error);
 
-/* Whether lines need the words of their tokens (IdLines.find_words). */
-bool view_needs_words(const View *view);
-
 /* Shows the translations of text p, which is line `number` of the input; translation [count]: those of
- * its sentences. *text (=) the best one, to be freed, also after an error. */
+ * its sentences. With --align the lines have their words (IdLines.find_words). *text (=) the best
+ * translation, to be freed, also after an error. */
 bool view_answer(View *view, char **text, const Passages *passages, int p,
                  const Translation *translation, long long number, Error *error);
+
+/* "tokens" and "log_probabilities" of a translation, into the object that is open. */
+void view_put_tokens(JsonWriter *json, const Bundle *bundle, const int *id, const double *each,
+                     int count);
