@@ -60,9 +60,7 @@ typedef struct Program {
     const Bundle *bundle;  // the first model
     Workers *workers;
     Input input;
-    TextReader reference;
     Scores scores;
-    Error unscored;  // why a line has no reference: none of those after it is scored
     View view;
     Passages passages;  // the chunk
     uint64_t before;    // sentences of the chunks before it
@@ -114,8 +112,7 @@ static bool answer(Program *p, const Translation *translation, int i, Error *err
     char *text = NULL;
     long long number = p->input.lines - p->passages.count + i + 1;
     bool good = view_answer(&p->view, &text, &p->passages, i, translation, number, error);
-    if (good && p->request.reference && !p->unscored.text[0])
-        scores_add_line(&p->scores, text, &p->reference, &p->unscored);
+    if (good && p->request.reference) scores_add(&p->scores, text);
     free(text);
     return good;
 }
@@ -207,17 +204,21 @@ static bool translate_chunk(Program *p, Error *error)
     return good && stream_flush(stdout, "the translations", error);
 }
 
-/* Encodes --prefix, without </s>. */
-static bool read_prefix(Program *p, Error *error)
+static bool translate(Program *p, Error *error)
 {
-    if (!p->request.prefix) return true;
-    if (!encode_option(p, &p->prefix, "--prefix", p->request.prefix, error)) return false;
-    p->prefix.start[1]--;
-    return true;
-}
-
-static bool translate_all(Program *p, Error *error)
-{
+    const Request *r = &p->request;
+    bool is_watched = isatty(STDERR_FILENO) && !isatty(STDOUT_FILENO) && !p->input.prompt;
+    p->input.bar = progressbar_start(is_watched ? p->news : NULL, clock_seconds());
+    p->input.wrapped = r->passage.wrapped;
+    p->input.reader.exact = !r->json && r->search.n_best == 1;
+    if (!passages_open(&p->passages, p->bundle, &r->passage, error)) return false;
+    p->passages.lines.find_words = r->align;
+    p->passages.plain = r->given;
+    p->passages.whole = r->given || r->prefix;
+    if (r->prefix) {
+        if (!encode_option(p, &p->prefix, "--prefix", r->prefix, error)) return false;
+        p->prefix.start[1]--;  // without </s>
+    }
     TextResult result = TEXT_LINE;
     while (!file_stop && result == TEXT_LINE) {
         result = read_chunk(p, error);
@@ -227,45 +228,15 @@ static bool translate_all(Program *p, Error *error)
     return result != TEXT_ERROR;
 }
 
-static bool translate(Program *p, Error *error)
-{
-    bool is_watched = isatty(STDERR_FILENO) && !isatty(STDOUT_FILENO) && !p->input.prompt;
-    p->input.bar = progressbar_start(is_watched ? p->news : NULL, clock_seconds());
-    bool good = passages_open(&p->passages, p->bundle, &p->request.passage, error);
-    p->passages.lines.find_words = p->request.align;
-    p->input.wrapped = p->request.passage.wrapped;
-    p->input.reader.exact = !p->request.json && p->request.search.n_best == 1;
-    p->passages.plain = p->request.given;
-    p->passages.whole = p->request.given || p->request.prefix;
-    good = good && read_prefix(p, error) && translate_all(p, error);
-    input_end(&p->input);
-    if (!good || !p->request.reference || file_stop) return good;
-    if (p->unscored.text[0]) return *error = p->unscored, false;
-    if (!partner_end(&p->reference, p->scores.lines, "translations", error)) return false;
-    scores_print(&p->scores, stderr);
-    return true;
-}
-
 /* ---- without translating ---- */
-
-/* Scores or aligns the pairs of the input. */
-static bool use_pairs(Program *p, Error *error)
-{
-    const Request *r = &p->request;
-    bool good = r->score ? likelihood_run(&p->input, &p->models, p->workers, r->json, error)
-                         : alignment_run(&p->input, &p->view, error);
-    input_end(&p->input);
-    return good;
-}
 
 static bool score_file(Program *p, Error *error)
 {
     const Request *r = &p->request;
-    if (!text_open(&p->reference, r->reference, error)) return false;
-    p->reference.replace = r->invalid == TEXT_REPLACE;
-    if (!scores_add_file(&p->scores, r->hypothesis, &p->reference, error)) return false;
-    (r->json ? scores_print_json : scores_print)(&p->scores, stdout);
-    return stream_flush(stdout, "the scores", error);
+    return scores_open(&p->scores, r, error) &&
+           scores_add_file(&p->scores, r->hypothesis, error) &&
+           scores_end(&p->scores, stdout, r->json, error) &&
+           stream_flush(stdout, "the scores", error);
 }
 
 static bool export_model(Program *p, Error *error)
@@ -301,7 +272,6 @@ static bool compute_by_hand(const Program *p, Error *error)
 /* Prints the pieces of the vocabularies without the special tokens, or those around a word. */
 static bool list_vocabulary(Program *p, Error *error)
 {
-    if (!request_load_models(&p->models, &p->request, error)) return false;
     if (p->request.neighbours)
         return neighbours_print(&p->models.bundle[0], p->request.neighbours, p->news, error);
     const Vocabulary *vocabulary = &p->models.bundle[0].vocabulary;
@@ -317,37 +287,36 @@ static bool list_vocabulary(Program *p, Error *error)
 
 /* ---- the program ---- */
 
-/* Loads the models, starts the threads, opens the files. */
-static bool prepare(Program *p, Error *error)
+/* Translates the input, or scores or aligns its pairs. */
+static bool read_input(Program *p, Error *error)
 {
     const Request *r = &p->request;
-    p->bundle = &p->models.bundle[0];
+    int threads = r->threads ? r->threads : workers_processors();
     p->view = (View){.request = r, .bundle = p->bundle, .news = p->news};
-    return request_load_models(&p->models, r, error) && view_open(&p->view, error) &&
-           (p->workers =
-                workers_start(r->threads ? r->threads : workers_processors(), error)) &&
-           input_open(&p->input, &r->texts, r->target, p->news, error) &&
-           (!r->reference || text_open(&p->reference, r->reference, error));
+    bool good = view_open(&p->view, error) && (p->workers = workers_start(threads, error)) &&
+                input_open(&p->input, r, p->news, error) &&
+                (!r->reference || scores_open(&p->scores, r, error));
+    if (good && r->score)
+        good = likelihood_run(&p->input, &p->models, p->workers, r->json, error);
+    else if (good)
+        good = r->target || r->gold ? alignment_run(&p->input, &p->view, error)
+                                    : translate(p, error);
+    input_end(&p->input);
+    if (good && r->reference && !file_stop) good = scores_end(&p->scores, stderr, false, error);
+    return view_close(&p->view, good ? error : NULL) && good;
 }
 
 static bool work(Program *p, Error *error)
 {
     const Request *r = &p->request;
-    p->scores = (Scores){
-        .bleu = {.tokenization = (Tokenization)r->bleu_tokenize, .lowercase = r->lowercase},
-        .chrf = {.word_order = CHRF_WORD_ORDER, .lowercase = r->lowercase}};
     if (r->by_hand) return compute_by_hand(p, error);
     if (r->hypothesis) return score_file(p, error);
-    if (r->save_int8)
-        return request_load_models(&p->models, r, error) &&
-               bundle_save_int8(&p->models.bundle[0], r->save_int8, error);
     if (r->export) return export_model(p, error);
+    p->bundle = &p->models.bundle[0];
+    if (!request_load_models(&p->models, r, error)) return false;
+    if (r->save_int8) return bundle_save_int8(p->bundle, r->save_int8, error);
     if (r->list_vocabulary || r->neighbours) return list_vocabulary(p, error);
-    bool pairs = r->score || r->target || r->gold;
-    bool good = prepare(p, error), replace = r->invalid == TEXT_REPLACE;
-    p->input.reader.replace = p->input.target.replace = p->reference.replace = replace;
-    good = good && (pairs ? use_pairs(p, error) : translate(p, error));
-    return view_close(&p->view, good ? error : NULL) && good;
+    return read_input(p, error);
 }
 
 static bool print_help(bool brief, Error *error)
@@ -379,7 +348,7 @@ static int run(Program *p, int argc, char **argv, Error *error)
     command_catch(SIGTERM, on_signal);
     bool good = work(p, error);
     size_t replaced =
-        p->input.reader.replaced + p->input.target.replaced + p->reference.replaced;
+        p->input.reader.replaced + p->input.target.replaced + p->scores.reference.replaced;
     if (replaced)
         command_say(p->news, "%zu line%s with invalid UTF-8, where U+FFFD was read", replaced,
                     replaced == 1 ? "" : "s");
@@ -400,7 +369,7 @@ int main(int argc, char **argv)
     passages_free(&p.passages);
     idlines_free(&p.prefix);
     input_close(&p.input);
-    text_close(&p.reference);
+    scores_close(&p.scores);
     request_free(&p.request);
     return status;
 }

@@ -141,8 +141,8 @@ static bool align_all(Alignment *a, Error *error)
         idlines_clear(&a->target);
     }
     return result != TEXT_ERROR &&
-           (file_stop || (partner_end(&a->input->target, a->input->lines, "sources", error) &&
-                          partner_end(&a->gold, a->input->lines, "sources", error)));
+           (file_stop || (partner_end(&a->input->target, "sources", error) &&
+                          partner_end(&a->gold, "sources", error)));
 }
 
 static bool list_ways(Alignment *a, int layers, int heads, Error *error)

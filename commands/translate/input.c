@@ -23,14 +23,16 @@ static void hint_at_files(const StringList *texts, FILE *news)
                         texts->item[i], command_prefix(), texts->item[i]);
 }
 
-bool input_open(Input *input, const StringList *texts, const char *target, FILE *news,
-                Error *error)
+bool input_open(Input *input, const Request *r, FILE *news, Error *error)
 {
-    *input = (Input){.texts = texts, .news = news};
-    hint_at_files(texts, news);
-    input->prompt = !texts->count && news && isatty(STDIN_FILENO) && isatty(fileno(news));
-    return (texts->count || text_open(&input->reader, "-", error)) &&
-           (!target || text_open(&input->target, target, error));
+    bool reads = !r->texts.count;
+    *input = (Input){.texts = &r->texts, .news = news};
+    hint_at_files(&r->texts, news);
+    input->prompt = reads && news && isatty(STDIN_FILENO) && isatty(fileno(news));
+    bool good = (!reads || text_open(&input->reader, "-", error)) &&
+                (!r->target || text_open(&input->target, r->target, error));
+    input->reader.replace = input->target.replace = r->invalid == TEXT_REPLACE;
+    return good;
 }
 
 void input_close(Input *input)
@@ -165,13 +167,14 @@ bool partner_next(TextReader *reader, const char **line, size_t *length, const c
     return result == TEXT_LINE;
 }
 
-bool partner_end(TextReader *reader, long long lines, const char *what, Error *error)
+bool partner_end(TextReader *reader, const char *what, Error *error)
 {
+    size_t lines = reader->line;
     const char *line;
     size_t length;
     TextResult result = reader->name ? text_next(reader, &line, &length, error) : TEXT_END;
     if (result == TEXT_LINE)
-        error_set(error, "'%s' has more lines than the %lld %s: they must match line by line",
+        error_set(error, "'%s' has more lines than the %zu %s: they must match line by line",
                   reader->name, lines, what);
     return result == TEXT_END;
 }

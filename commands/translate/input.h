@@ -2,8 +2,8 @@
  * input. */
 #pragma once
 
-#include "base/options.h"
 #include "commands/progressbar.h"
+#include "commands/translate/request.h"
 #include "data/text.h"
 #include "inference/passage.h"
 
@@ -24,10 +24,9 @@ typedef struct Input {
     long long lines;          // returned so far
 } Input;
 
-/* target: a file, or NULL. news: where to print hints and warnings, and a prompt if it and standard
- * input are terminals; NULL: nowhere. */
-bool input_open(Input *input, const StringList *texts, const char *target, FILE *news,
-                Error *error);
+/* Opens what the request names. news: where to print hints and warnings, and a prompt if it and
+ * standard input are terminals; NULL: nowhere. */
+bool input_open(Input *input, const Request *request, FILE *news, Error *error);
 void input_close(Input *input);  // does nothing for {0}
 
 /* The next line; checks that it is UTF-8. The result is that of text_next, but TEXT_END if a signal
@@ -64,5 +63,5 @@ bool input_warn_line(Input *input, const IdLines *lines, const char *what, Error
 bool partner_next(TextReader *reader, const char **line, size_t *length, const char *what,
                   Error *error);
 
-/* Call this at the end of the input: fails if such a file (or {0}) has more than these lines. */
-bool partner_end(TextReader *reader, long long lines, const char *what, Error *error);
+/* Call this at the end of the input: fails if such a file (or {0}) has more lines. */
+bool partner_end(TextReader *reader, const char *what, Error *error);

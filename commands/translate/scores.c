@@ -7,41 +7,54 @@
 #include "commands/command.h"
 #include "commands/translate/input.h"
 
-bool scores_add_line(Scores *scores, const char *hypothesis, TextReader *reference,
-                     Error *error)
+bool scores_open(Scores *scores, const Request *r, Error *error)
+{
+    *scores = (Scores){
+        .bleu = {.tokenization = (Tokenization)r->bleu_tokenize, .lowercase = r->lowercase},
+        .chrf = {.word_order = CHRF_WORD_ORDER, .lowercase = r->lowercase}};
+    bool good = text_open(&scores->reference, r->reference, error);
+    scores->reference.replace = r->invalid == TEXT_REPLACE;
+    return good;
+}
+
+void scores_close(Scores *scores)
+{
+    text_close(&scores->reference);
+}
+
+bool scores_add(Scores *scores, const char *hypothesis)
 {
     const char *line;
     size_t length;
-    if (!partner_next(reference, &line, &length, "translations", error)) return false;
-    scores->lines++;
+    TextReader *reference = &scores->reference;
+    Error *failure = &scores->failure;
+    if (failure->text[0] || !partner_next(reference, &line, &length, "translations", failure))
+        return false;
     if (length > CODEPOINTS_LIMIT || strlen(hypothesis) > CODEPOINTS_LIMIT) {
         command_say(stderr, "%s:%zu: more than %d bytes are too long to score: left out",
                     reference->name, reference->line, CODEPOINTS_LIMIT);
         return true;
     }
-    return bleu_add(&scores->bleu, hypothesis, line, error) &&
-           chrf_add(&scores->chrf, hypothesis, line, error);
+    return bleu_add(&scores->bleu, hypothesis, line, failure) &&
+           chrf_add(&scores->chrf, hypothesis, line, failure);
 }
 
-bool scores_add_file(Scores *scores, const char *path, TextReader *reference, Error *error)
+bool scores_add_file(Scores *scores, const char *path, Error *error)
 {
     TextReader hypothesis;
     const char *line;
     size_t length;
-    TextResult result = TEXT_LINE;
+    TextResult result;
     if (!text_open(&hypothesis, path, error)) return false;
-    hypothesis.replace = reference->replace;
-    while (result == TEXT_LINE) {
-        result = text_next(&hypothesis, &line, &length, error);
-        if (result == TEXT_LINE && !scores_add_line(scores, line, reference, error))
-            result = TEXT_ERROR;
-    }
-    reference->replaced += hypothesis.replaced;
+    hypothesis.replace = scores->reference.replace;
+    do result = text_next(&hypothesis, &line, &length, error);
+    while (result == TEXT_LINE && scores_add(scores, line));
+    scores->reference.replaced += hypothesis.replaced;
     text_close(&hypothesis);
-    return result == TEXT_END && partner_end(reference, scores->lines, "translations", error);
+    return result != TEXT_ERROR;
 }
 
-void scores_print(const Scores *scores, FILE *out)
+static void print_text(const Scores *scores, FILE *out)
 {
     char bleu[256], chrf[256], words[256];
     Chrf characters = scores->chrf;
@@ -52,7 +65,7 @@ void scores_print(const Scores *scores, FILE *out)
     fprintf(out, "%s\n%s\n%s\n", bleu, chrf, words);
 }
 
-void scores_print_json(const Scores *scores, FILE *out)
+static void print_json(const Scores *scores, FILE *out)
 {
     char signature[128];
     BleuScore bleu = bleu_score(&scores->bleu);
@@ -68,4 +81,12 @@ void scores_print_json(const Scores *scores, FILE *out)
     json_put_real(&json, "bp", bleu.brevity_penalty);
     json_put_text(&json, "signature", signature);
     json_close(&json);
+}
+
+bool scores_end(Scores *scores, FILE *out, bool json, Error *error)
+{
+    if (scores->failure.text[0]) return *error = scores->failure, false;
+    if (!partner_end(&scores->reference, "translations", error)) return false;
+    (json ? print_json : print_text)(scores, out);
+    return true;
 }

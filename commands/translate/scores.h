@@ -1,27 +1,30 @@
 /* scores.h -- BLEU and chrF of translations against a file of references, line by line. */
 #pragma once
 
+#include "commands/translate/request.h"
 #include "data/text.h"
 #include "scores/bleu.h"
 #include "scores/chrf.h"
 
 #include <stdio.h>
 
-/* Start with the settings of both, and counts of 0. */
 typedef struct Scores {
     Bleu bleu;
     Chrf chrf;  // with words: chrF2++
-    long long lines;
+    TextReader reference;
+    Error failure;  // why a translation was not scored: none after it is
 } Scores;
 
-/* Adds a translation of the reference's next line, unless one is longer than CODEPOINTS_LIMIT: that
- * is said on standard error. Fails if there is none. Call partner_end (input.h) after the last. */
-bool scores_add_line(Scores *scores, const char *hypothesis, TextReader *reference,
-                     Error *error);
+/* Opens the references that the request names. */
+bool scores_open(Scores *scores, const Request *request, Error *error);
+void scores_close(Scores *scores);  // does nothing for {0}
 
-/* Adds all lines of a file of translations; fails if the reference has more. */
-bool scores_add_file(Scores *scores, const char *path, TextReader *reference, Error *error);
+/* Adds a translation of the next reference, unless one is longer than CODEPOINTS_LIMIT: that is
+ * said on standard error. Returns false after a failure, which scores_end reports. */
+bool scores_add(Scores *scores, const char *hypothesis);
 
-/* Three lines of text, or one JSON object. */
-void scores_print(const Scores *scores, FILE *out);
-void scores_print_json(const Scores *scores, FILE *out);
+/* Adds all lines of a file of translations. */
+bool scores_add_file(Scores *scores, const char *path, Error *error);
+
+/* Prints three lines of text, or one JSON object. Fails if there are more references. */
+bool scores_end(Scores *scores, FILE *out, bool json, Error *error);
