@@ -129,35 +129,26 @@ static bool encode_option(Program *p, IdLines *line, const char *option, const c
                               p->bundle->max_length - 1));
 }
 
-/* hypothesis (=) the given translation of the only text, as the models score it. */
-static bool score_given(Hypothesis *hypothesis, const Program *p, const IdLines *given,
-                        Error *error)
-{
-    Packed source = idlines_packed(&p->passages.lines), target = idlines_packed(given);
-    *hypothesis = (Hypothesis){.id = given->ids.id,
-                               .length = target.rows,
-                               .each = malloc((size_t)target.rows * sizeof(double))};
-    if (!hypothesis->each) return error_memory(error, "for a translation");
-    if (!scoring_run(hypothesis->each, NULL, &p->models.ensemble, &source, &target, p->workers,
-                     NULL, error))
-        return false;
-    for (int t = 0; t < target.rows; t++) hypothesis->log_probability += hypothesis->each[t];
-    hypothesis->score =
-        search_score(&p->request.search, hypothesis->log_probability, target.rows);
-    return true;
-}
-
-/* Answers the only text with the given translation. */
+/* Answers the only text with the given translation, as the models score it. */
 static bool answer_given(Program *p, Error *error)
 {
     IdLines given = {0};
-    Hypothesis hypothesis = {0};
-    bool good = encode_option(p, &given, "--given", p->request.given, error) &&
-                (!p->passages.lines.count || score_given(&hypothesis, p, &given, error));
+    Hypothesis h = {0};
+    bool good = encode_option(p, &given, "--given", p->request.given, error);
+    if (good && p->passages.lines.count) {
+        Packed source = idlines_packed(&p->passages.lines), target = idlines_packed(&given);
+        h = (Hypothesis){.id = given.ids.id,
+                         .length = target.rows,
+                         .each = calloc((size_t)target.rows, sizeof *h.each)};
+        good = (h.each || error_memory(error, "for a translation")) &&
+               scoring_run(h.each, NULL, &p->models.ensemble, &source, &target, p->workers,
+                           NULL, error);
+        for (int t = 0; good && t < h.length; t++) h.log_probability += h.each[t];
+        h.score = search_score(&p->request.search, h.log_probability, h.length);
+    }
     p->passages.given = &given;
-    good =
-        good && answer(p, &(Translation){&hypothesis, 1, p->bundle->max_length + 1}, 0, error);
-    free(hypothesis.each);
+    good = good && answer(p, &(Translation){&h, 1, p->bundle->max_length + 1}, 0, error);
+    free(h.each);
     idlines_free(&given);
     return good;
 }
@@ -299,8 +290,10 @@ static bool read_input(Program *p, Error *error)
     if (good && r->score)
         good = likelihood_run(&p->input, &p->models, p->workers, r->json, error);
     else if (good)
-        good = r->target || r->gold ? alignment_run(&p->input, &p->view, error)
-                                    : translate(p, error);
+        good = r->target || r->gold
+                   ? alignment_run(&p->input, p->bundle, p->view.by, r->gold,
+                                   r->head_report ? &p->view.heads : NULL, error)
+                   : translate(p, error);
     input_end(&p->input);
     if (good && r->reference && !file_stop) good = scores_end(&p->scores, stderr, false, error);
     return view_close(&p->view, good ? error : NULL) && good;
@@ -369,7 +362,7 @@ int main(int argc, char **argv)
     passages_free(&p.passages);
     idlines_free(&p.prefix);
     input_close(&p.input);
-    scores_close(&p.scores);
+    text_close(&p.scores.reference);
     request_free(&p.request);
     return status;
 }

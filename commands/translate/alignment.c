@@ -1,4 +1,4 @@
-/* alignment.c -- aligns given translations; see alignment.h. */
+/* alignment.c -- aligns words; see alignment.h. */
 #include "commands/translate/alignment.h"
 
 #include "base/file.h"
@@ -6,6 +6,44 @@
 
 #include <math.h>
 #include <stdlib.h>
+
+/* ---- one pair ---- */
+
+bool alignment_choose(AlignBy *by, bool guided, const Choice *choice, int layers, Error *error)
+{
+    *by = guided ? (AlignBy){layers - 1, 0} : (AlignBy){ALIGN_LAYERS, ALIGN_NORM};
+    if (choice->head == CHOICE_BEST && !guided)
+        return error_set(error,
+                         "no head was trained to align (`guide-alignment`): name one, or "
+                         "leave out `head`");
+    if (choice->layer >= 0) by->layer = choice->layer;
+    if (choice->head >= 0) by->head = choice->head;
+    if (choice->head == CHOICE_MEAN) by->head = ALIGN_MEAN;
+    if (by->head >= 0 && by->layer == ALIGN_LAYERS) by->layer = layers - 1;
+    return true;
+}
+
+bool alignment_link(Links *links, AlignBy by, const Snapshot *snapshot, const int *source_word,
+                    const int *target_word, Error *error)
+{
+    int n = snapshot->source.rows, m = snapshot->target.rows;
+    links->count = 0;
+    if (m < 2 || n < 2) return true;
+    float *share = malloc((size_t)(m - 1) * (size_t)n * sizeof *share);
+    bool good = (share || error_memory(error, "to align %d words", m)) &&
+                align_shares(share, snapshot, by.layer, by.head, error) &&
+                align_links(links, share, m - 1, n - 1, target_word, source_word, error);
+    free(share);
+    return good;
+}
+
+void links_print(FILE *out, const Links *links)
+{
+    for (int k = 0; k < links->count; k++)
+        fprintf(out, "%s%d-%d", k ? " " : "", links->link[k].source, links->link[k].target);
+}
+
+/* ---- given translations ---- */
 
 /* A way to read attention as an alignment, and what it found. */
 typedef struct AlignWay {
@@ -15,7 +53,9 @@ typedef struct AlignWay {
 
 typedef struct Alignment {
     Input *input;
-    View *view;
+    const Bundle *bundle;
+    AlignBy by;
+    Heads *heads;            // or NULL
     TextReader gold;         // or {0}
     IdLines source, target;  // of the pair, with the words of its tokens
     Links links;             // of the pair
@@ -24,11 +64,9 @@ typedef struct Alignment {
     long long compared;  // pairs
 } Alignment;
 
-/* ---- comparing ---- */
-
 static bool link_pair(Alignment *a, AlignBy by, const Snapshot *snapshot, Error *error)
 {
-    return aligner_link(&a->links, by, snapshot, a->source.word, a->target.word, error);
+    return alignment_link(&a->links, by, snapshot, a->source.word, a->target.word, error);
 }
 
 static bool compare_all(Alignment *a, const Snapshot *snapshot, const Links *gold, Error *error)
@@ -77,13 +115,11 @@ static bool report(const Alignment *a, Error *error)
 {
     printf("Alignment error rate of %lld pairs with %lld sure links\n", a->compared,
            a->way->counts.sure);
-    print_table(a, a->view->bundle->model.config.heads);
+    print_table(a, a->bundle->model.config.heads);
     print_best(a, "best", false);
     print_best(a, "best head", true);
     return stream_flush(stdout, "the alignments", error);
 }
-
-/* ---- the run ---- */
 
 /* A line without possible links is an error if it is the first; after it, *snapshot becomes NULL. */
 static bool read_gold(Alignment *a, Links *gold, const Snapshot **snapshot, Error *error)
@@ -104,16 +140,15 @@ static bool read_gold(Alignment *a, Links *gold, const Snapshot **snapshot, Erro
  * pair; NULL if it is left out */
 static bool align_one(Alignment *a, const Snapshot *snapshot, Error *error)
 {
-    View *view = a->view;
     Links gold = {0};
-    bool heads = view->request->head_report, compares = a->gold.name;
+    bool compares = a->gold.name;
     bool good = !compares || read_gold(a, &gold, &snapshot, error);
     a->links.count = 0;
     if (good && snapshot)
-        good = heads      ? heads_add(&view->heads, snapshot, &view->bundle->vocabulary, error)
+        good = a->heads   ? heads_add(a->heads, snapshot, &a->bundle->vocabulary, error)
                : compares ? compare_all(a, snapshot, &gold, error)
-                          : link_pair(a, view->by, snapshot, error);
-    if (good && !compares && !heads) {
+                          : link_pair(a, a->by, snapshot, error);
+    if (good && !compares && !a->heads) {
         links_print(stdout, &a->links);
         putchar('\n');
         if (!input_ready(a->input)) fflush(stdout);
@@ -124,15 +159,14 @@ static bool align_one(Alignment *a, const Snapshot *snapshot, Error *error)
 
 static bool align_all(Alignment *a, Error *error)
 {
-    const Bundle *bundle = a->view->bundle;
     const IdLines *source = &a->source, *target = &a->target;
     TextResult result = TEXT_END;
     bool left_out;
-    while (!file_stop && (result = input_next_pair(a->input, bundle, &a->source, &a->target,
+    while (!file_stop && (result = input_next_pair(a->input, a->bundle, &a->source, &a->target,
                                                    &left_out, error)) == TEXT_LINE) {
         Snapshot *snapshot =
             left_out ? NULL
-                     : snapshot_open(&bundle->model, source->ids.id, source->start[1],
+                     : snapshot_open(&a->bundle->model, source->ids.id, source->start[1],
                                      target->ids.id, target->start[1], error);
         bool good = (snapshot || left_out) && align_one(a, snapshot, error);
         snapshot_close(snapshot);
@@ -149,22 +183,24 @@ static bool list_ways(Alignment *a, int layers, int heads, Error *error)
 {
     a->way = calloc((size_t)((layers + 1) * (heads + 2)), sizeof *a->way);
     if (!a->way) return error_memory(error, "to align");
-    for (int l = 0; l < layers; l++) {
-        for (int h = 0; h < heads; h++) a->way[a->ways++].by = (AlignBy){l, h};
-        a->way[a->ways++].by = (AlignBy){l, ALIGN_MEAN};
-        a->way[a->ways++].by = (AlignBy){l, ALIGN_NORM};
+    for (int l = 0; l <= layers; l++) {
+        int layer = l < layers ? l : ALIGN_LAYERS;
+        for (int h = 0; l < layers && h < heads; h++)
+            a->way[a->ways++].by = (AlignBy){layer, h};
+        a->way[a->ways++].by = (AlignBy){layer, ALIGN_MEAN};
+        a->way[a->ways++].by = (AlignBy){layer, ALIGN_NORM};
     }
-    a->way[a->ways++].by = (AlignBy){ALIGN_LAYERS, ALIGN_MEAN};
-    a->way[a->ways++].by = (AlignBy){ALIGN_LAYERS, ALIGN_NORM};
     return true;
 }
 
-bool alignment_run(Input *input, View *view, Error *error)
+bool alignment_run(Input *input, const Bundle *bundle, AlignBy by, const char *gold,
+                   Heads *heads, Error *error)
 {
-    const ModelConfig *model = &view->bundle->model.config;
-    const char *gold = view->request->gold;
+    const ModelConfig *model = &bundle->model.config;
     Alignment a = {.input = input,
-                   .view = view,
+                   .bundle = bundle,
+                   .by = by,
+                   .heads = heads,
                    .source = {.find_words = true, .find_unknown = true},
                    .target = {.find_words = true, .find_unknown = true}};
     bool good = list_ways(&a, model->decoder_layers, model->heads, error) &&

@@ -1,13 +1,34 @@
-/* alignment.h -- --align and --head-report of given translations.
+/* alignment.h -- aligns words by the attention of a model: ./translate --align.
  *
- * --align prints one line of links for each pair, or with gold links a table: the alignment error
- * rate of each layer and head, of the mean of a layer's heads and of their norms.
- *
- * On a signal (file_stop) it ends after the current pair and succeeds. A pair with a side longer
- * than the model takes gives an empty line and is not compared. */
+ * Given translations: one line of links for each pair, or with gold links a table: the alignment
+ * error rate of each layer and head, of the mean of a layer's heads and of their norms. On a
+ * signal (file_stop) it ends after the current pair and succeeds. A pair with a side longer than
+ * the model takes gives an empty line and is not compared. */
 #pragma once
 
 #include "commands/translate/input.h"
-#include "commands/translate/view.h"
+#include "explain/choice.h"
+#include "explain/heads.h"
+#include "inference/align.h"
 
-bool alignment_run(Input *input, View *view, Error *error);
+/* Which attention is used as an alignment. */
+typedef struct AlignBy {
+    int layer, head;  // from 0; or ALIGN_LAYERS; or ALIGN_MEAN, ALIGN_NORM
+} AlignBy;
+
+/* by (=) the layer and heads of the choice; else head 1 of the last layer if training guided it;
+ * else the norms of all heads of all layers. */
+bool alignment_choose(AlignBy *by, bool guided, const Choice *choice, int layers, Error *error);
+
+/* links (=) those of the snapshot's pair. source_word [n-1], target_word [m-1]: the word of each
+ * token but </s>. */
+bool alignment_link(Links *links, AlignBy by, const Snapshot *snapshot, const int *source_word,
+                    const int *target_word, Error *error);
+
+/* "0-0 1-1 2-3", without a newline. */
+void links_print(FILE *out, const Links *links);
+
+/* Aligns the pairs of the input; gold: a file, or NULL. heads: adds the pairs to this report
+ * instead; or NULL. */
+bool alignment_run(Input *input, const Bundle *bundle, AlignBy by, const char *gold,
+                   Heads *heads, Error *error);

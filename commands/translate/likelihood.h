@@ -1,16 +1,9 @@
 /* likelihood.h -- --score, the log probability of given translations.
  *
  * For each pair, in the order of the input, one line: log p(target | source) in nats, </s>
- * included; or one JSON object,
- *
- *   {"line":1,"unknown":[],"unknown_target":[],"log_probability":-3.25,
- *    "tokens":["▁ein","▁Mann","</s>"],"log_probabilities":[-1.5,-1.25,-0.5]}
- *
- * A pair with a side longer than the model takes gives "nan", or null, and is not counted. At
- * the end: loss = -Σ log p / tokens, which equals training's validation loss of these pairs,
- * and perplexity = e^loss; with JSON as one more object,
- * {"pairs":…,"tokens":…,"loss":…,"perplexity":…}.
- *
+ * included; or one JSON object (docs/translate.md). A pair with a side longer than the model takes
+ * gives "nan", or null, and is not counted. At the end: loss = -Σ log p / tokens, which equals
+ * training's validation loss of these pairs, and perplexity = e^loss; with JSON as one more object.
  * On a signal (file_stop) it ends after the current chunk. */
 #pragma once
 

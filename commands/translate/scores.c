@@ -17,11 +17,6 @@ bool scores_open(Scores *scores, const Request *r, Error *error)
     return good;
 }
 
-void scores_close(Scores *scores)
-{
-    text_close(&scores->reference);
-}
-
 bool scores_add(Scores *scores, const char *hypothesis)
 {
     const char *line;

@@ -15,9 +15,8 @@ typedef struct Scores {
     Error failure;  // why a translation was not scored: none after it is
 } Scores;
 
-/* Opens the references that the request names. */
+/* Opens the references that the request names; the caller closes them. */
 bool scores_open(Scores *scores, const Request *request, Error *error);
-void scores_close(Scores *scores);  // does nothing for {0}
 
 /* Adds a translation of the next reference, unless one is longer than CODEPOINTS_LIMIT: that is
  * said on standard error. Returns false after a failure, which scores_end reports. */

@@ -27,6 +27,17 @@ typedef struct Answer {
     char *links;  // NULL: no alignment
 } Answer;
 
+/* *guided (=) whether training guided head 1 of the last layer (--guide-alignment), by the options
+ * in the checkpoint of a model. */
+static bool is_guided(bool *guided, const char *options, const char *model, Error *error)
+{
+    json_t *all = json_parse(options, strlen(options), model, error),
+           *training = json_object_get(all, "training");
+    *guided = json_number_value(json_object_get(training, "guide_alignment")) > 0;
+    json_decref(all);
+    return all;
+}
+
 bool view_open(View *view, Error *error)
 {
     const Request *r = view->request;
@@ -40,8 +51,8 @@ bool view_open(View *view, Error *error)
         command_say(view->news,
                     "--explain explains one kind of attention, here cross; --attention-kind "
                     "encoder or decoder explains another");
-    if (!aligner_guided(&guided, view->bundle->config, r->model.item[0], error)) return false;
-    if (r->align && !aligner_choose(&view->by, guided, choice, last + 1, error)) return false;
+    if (!is_guided(&guided, view->bundle->config, r->model.item[0], error)) return false;
+    if (r->align && !alignment_choose(&view->by, guided, choice, last + 1, error)) return false;
     bool unchosen = choice->layer < 0 && choice->head == CHOICE_NONE;
     bool best = choice->kind == ATTENTION_CROSS &&
                 (choice->head == CHOICE_BEST || (r->explain && unchosen));
@@ -174,8 +185,8 @@ static char *find_links(const View *view, TextAnswer *a, const IdLines *lines, i
         int words, before = words_before(a->text, a->begin[i]);
         int *word = snapshot ? find_words(&words, s, view->bundle, error) : NULL;
         for (int t = 0; word && t < s->hypothesis->length - 1; t++) word[t] += before;
-        good = word && aligner_link(&links, view->by, snapshot,
-                                    lines->word + lines->start[first + i], word, error);
+        good = word && alignment_link(&links, view->by, snapshot,
+                                      lines->word + lines->start[first + i], word, error);
         if (good && ftell(out) > 0 && links.count) putc(' ', out);
         if (good) links_print(out, &links);
         free(word);

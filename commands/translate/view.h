@@ -1,24 +1,12 @@
-/* view.h -- what is shown of a translation: on standard output its text or the explanation of
- * one head; in files its attention as a picture or a page.
- *
- *   text      one line
- *   n-best    1 ||| der alte Mann ||| -0.5312        line number, text, score; one line each
- *   aligned   … ||| 0-0 1-1 2-2                      after either
- *   JSON      {"line":1,"unknown":[],"text":"der alte Mann","score":-0.53,
- *              "log_probability":-2.12,"tokens":["▁der","▁alte","▁Mann","</s>"]}
- *             "unknown": the words of the source that are not in the vocabulary;
- *             with "alignment":"0-0 1-1 2-2" if --align is given, and with "n_best":[…] if
- *             there are several translations: each is an object with the members from "text" on;
- *             with "attention":[{"kind":"cross","layer":1,"head":1,"rows":["▁der",…],
- *             "columns":["▁the",…],"weights":[[0.91,…],…]},…] if --show is given: the chosen
- *             kind, layer and head, by default all heads of cross-attention. Layers and heads
- *             count from 1; "head" is "mean" for the mean of a layer
+/* view.h -- what is shown of a translation: on standard output its text, JSON, links, its weights
+ * or how a head computed them; in files its attention as a picture or a page. The formats are in
+ * docs/translate.md.
  *
  * The answer to an empty line is empty: text "", score and log_probability 0, no tokens. */
 #pragma once
 
 #include "base/json.h"
-#include "commands/translate/aligner.h"
+#include "commands/translate/alignment.h"
 #include "commands/translate/request.h"
 #include "explain/heads.h"
 #include "inference/passage.h"
