@@ -3,15 +3,10 @@
  *   read the options, load the models
  *   chunk by chunk: lines → ids → search → text, in the order of the input;
  *       for each translation, what --attention, --explain and --align show (view.h)
- *   with --reference: BLEU and chrF of all translations
+ *   with --reference: BLEU and chrF of all translations (scores.h)
  *
- * Other options select something else: --score prints the log probability of given translations
- * and --align with --target or --gold aligns their words (commands/translate/likelihood.h,
- * alignment.h);
- * --hypothesis scores a file of translations, without a model
- * (commands/translate/scores.h); --save-int8 writes the model with quantised weights,
- * --export in Hugging Face's format;
- * --list-vocabulary and --neighbours print the words it knows. */
+ * Other options ask about given translations, or write or print something of the model: `work` and
+ * `read_input` choose. */
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -260,12 +255,9 @@ static bool compute_by_hand(const Program *p, Error *error)
     return true;
 }
 
-/* Prints the pieces of the vocabularies without the special tokens, or those around a word. */
-static bool list_vocabulary(Program *p, Error *error)
+/* Prints the pieces of the vocabularies without the special tokens. */
+static bool list_vocabulary(const Vocabulary *vocabulary, Error *error)
 {
-    if (p->request.neighbours)
-        return neighbours_print(&p->models.bundle[0], p->request.neighbours, p->news, error);
-    const Vocabulary *vocabulary = &p->models.bundle[0].vocabulary;
     for (int side = vocabulary_is_joint(vocabulary) ? TARGET : SOURCE; side < SIDES; side++) {
         const Tokenizer *tokenizer = vocabulary->tokenizer[side];
         bool words = tokenizer_type(tokenizer) == TOKENIZER_WORD;
@@ -308,7 +300,8 @@ static bool work(Program *p, Error *error)
     p->bundle = &p->models.bundle[0];
     if (!request_load_models(&p->models, r, error)) return false;
     if (r->save_int8) return bundle_save_int8(p->bundle, r->save_int8, error);
-    if (r->list_vocabulary || r->neighbours) return list_vocabulary(p, error);
+    if (r->neighbours) return neighbours_print(p->bundle, r->neighbours, p->news, error);
+    if (r->list_vocabulary) return list_vocabulary(&p->bundle->vocabulary, error);
     return read_input(p, error);
 }
 

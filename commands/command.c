@@ -52,10 +52,15 @@ static __attribute__((noinline)) void grow_stack(void)
     *(volatile char *)__builtin_alloca(STACK) = 0;
 }
 
+static void end(const char *why)
+{
+    fprintf(stderr, "%s: %s\n", command_name(), why);
+    _exit(1);
+}
+
 static void end_without_memory(void)
 {
-    fprintf(stderr, "%s: not enough memory for SentencePiece\n", command_name());
-    _exit(1);
+    end("not enough memory for SentencePiece");
 }
 
 static void need_limits(void)
@@ -66,13 +71,9 @@ static void need_limits(void)
     int least = 0;  // files, with those that are open
     for (int more = 0; more < FILES; least++) more += fcntl(least, F_GETFD) < 0;
     bool few = !getrlimit(RLIMIT_NOFILE, &limit) && limit.rlim_cur < (rlim_t)least;
-    if (small || few || probe == MAP_FAILED) {
-        fprintf(stderr, "%s: %s\n", command_name(),
-                small ? "the stack is too small: allow at least 2048 KB (ulimit -s)"
-                : few ? "too few files may be open: allow at least 64 (ulimit -n)"
-                      : "not enough address space: allow more (ulimit -v)");
-        exit(1);
-    }
+    if (small) end("the stack is too small: allow at least 2048 KB (ulimit -s)");
+    if (few) end("too few files may be open: allow at least 64 (ulimit -n)");
+    if (probe == MAP_FAILED) end("not enough address space: allow more (ulimit -v)");
     munmap(probe, STACK);
     grow_stack();
 }

@@ -12,6 +12,8 @@
 #include "base/utf8.h"
 #include "commands/command.h"
 
+enum { MOST_LINES = 10, MOST_WORDS = 10 };  // of unknown words that are named
+
 /* A text that names a file was probably meant as one. */
 static void hint_at_files(const StringList *texts, FILE *news)
 {
@@ -115,24 +117,21 @@ double input_share(const Input *input)
 
 void input_warn_unknown(Input *input, const StringList *words, const char *what)
 {
-    enum { MOST = 10 };  // words that are named
     char number[NUMBER_TEXT];
     FILE *news = input->news;
-    bool numbered = input->lines && input->texts->count != 1;
-    if (news && words->count && ++input->unknown_lines <= INPUT_UNKNOWN) {
-        progressbar_clear(&input->bar);
-        fprintf(news, "%s: ", command_name());
-        if (numbered)
-            fprintf(news, "%s %lld%s", input->texts->count ? "text" : "line", input->lines,
-                    what ? ", " : ": ");
-        fprintf(news, "%s%snot in this model's vocabulary", what ? what : "", what ? ": " : "");
-        for (int w = 0; w < words->count && w < MOST; w++)
-            utf8_print(news, "%s %.80s%s", w ? "," : ":", words->item[w],
-                       strlen(words->item[w]) > 80 ? "…" : "");
-        if (words->count > MOST)
-            fprintf(news, ", and %s more", number_text(number, words->count - MOST));
-        fputc('\n', news);
-    }
+    if (!news || !words->count || ++input->unknown_lines > MOST_LINES) return;
+    progressbar_clear(&input->bar);
+    fprintf(news, "%s: ", command_name());
+    if (input->lines && input->texts->count != 1)
+        fprintf(news, "%s %lld%s", input->texts->count ? "text" : "line", input->lines,
+                what ? ", " : ": ");
+    fprintf(news, "%s%snot in this model's vocabulary", what ? what : "", what ? ": " : "");
+    for (int w = 0; w < words->count && w < MOST_WORDS; w++)
+        utf8_print(news, "%s %.80s%s", w ? "," : ":", words->item[w],
+                   strlen(words->item[w]) > 80 ? "…" : "");
+    if (words->count > MOST_WORDS)
+        fprintf(news, ", and %s more", number_text(number, words->count - MOST_WORDS));
+    fputc('\n', news);
 }
 
 bool input_warn_line(Input *input, const IdLines *lines, const char *what, Error *error)
@@ -146,7 +145,7 @@ bool input_warn_line(Input *input, const IdLines *lines, const char *what, Error
 
 void input_end(Input *input)
 {
-    long long more = input->unknown_lines - INPUT_UNKNOWN;
+    long long more = input->unknown_lines - MOST_LINES;
     progressbar_clear(&input->bar);
     if (more > 0)
         command_say(input->news, "%lld more line%s words that are not in the vocabulary", more,

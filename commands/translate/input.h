@@ -48,10 +48,8 @@ bool input_ready(Input *input);
  * unknown. */
 double input_share(const Input *input);
 
-/* Names words that are not in the vocabulary, for INPUT_UNKNOWN lines at most; input_end says how
- * many more there are. what: the option whose text they are from; NULL: the line that was read
- * last. */
-enum { INPUT_UNKNOWN = 10 };
+/* Names words that are not in the vocabulary, for the first lines that have some; input_end says
+ * how many more there are. what: the option whose text they are from; NULL: the last line. */
 void input_warn_unknown(Input *input, const StringList *words, const char *what);
 void input_end(Input *input);
 

@@ -66,43 +66,36 @@ static void find_tokens(bool *stands, const Bundle *bundle, CorpusSide side, FIL
     json_decref(config);
 }
 
-/* Compares row `at` of Q, the word, with the n rows of K after it: the tokens from `first` on
- * that are in `among` [V], or with NULL all but the word. */
-static void line_add(Line *line, Score score, double scale, SnapshotRows Q, SnapshotRows K,
-                     int at, int first, int n, const bool *among, int word)
-{
-    const real *q = Q.at + at * Q.stride, *k = K.at + (at + 1) * K.stride;
-    for (int id = first; id < first + n; id++, k += K.stride)
-        if (among ? among[id] : id != word)
-            best_add(line->best, &line->count, BEST, id,
-                     scale * (double)score_functions[score].compare(q, k, Q.columns));
-}
-
-/* line [1+H] (=) by the embeddings, and by the keys of each head. The word and some tokens form
- * a "sentence": without positions, the queries and keys of the first layer depend on their own
- * token only. */
+/* line [1+H] (=) by the embeddings, of all tokens but the word, and by the keys of each head, of
+ * those that stand there. The word and some tokens form a "sentence": without positions, the
+ * queries and keys of the first layer depend on their own token only. */
 static bool compare(Line *line, const Bundle *bundle, CorpusSide side, const bool *stands,
                     int end, int word, Error *error)
 {
     Transformer plain = bundle->model;
     const ModelConfig *c = &plain.config;
-    int id[CHUNK + 2] = {word}, none = ID_END,
-                   at = side == TARGET;  // the decoder's first is <pad>
+    bool source = side == SOURCE;
+    AttentionKind kind = source ? ATTENTION_ENCODER : ATTENTION_DECODER;
+    int id[CHUNK + 2] = {word}, none = ID_END, at = !source;  // the decoder's first is <pad>
     plain.source_positions = plain.target_positions = NULL;
     plain.config.max_length = CHUNK + 2;
     for (int first = ID_UNKNOWN + 1, n = 0; first < end; first += n) {
         for (n = 0; n < CHUNK && first + n < end; n++) id[n + 1] = first + n;
         id[n + 1] = ID_END;
-        Snapshot *snapshot = side == SOURCE ? snapshot_open(&plain, id, n + 2, &none, 1, error)
-                                            : snapshot_open(&plain, &none, 1, id, n + 2, error);
+        Snapshot *snapshot = source ? snapshot_open(&plain, id, n + 2, &none, 1, error)
+                                    : snapshot_open(&plain, &none, 1, id, n + 2, error);
         if (!snapshot) return false;
-        SnapshotRows E = snapshot_embedded(snapshot, side == SOURCE);
-        line_add(&line[0], SCORE_COSINE, 1, E, E, at, first, n, NULL, word);
-        for (int h = 0; h < c->heads; h++) {
-            HeadVectors v = snapshot_vectors(
-                snapshot, side == SOURCE ? ATTENTION_ENCODER : ATTENTION_DECODER, 0, h);
-            line_add(&line[1 + h], (Score)c->attention_score, v.scale, v.Q, v.K, at, first, n,
-                     stands, word);
+        SnapshotRows E = snapshot_embedded(snapshot, source);
+        for (int k = 0; k <= c->heads; k++) {
+            HeadVectors v = {.Q = E, .K = E, .scale = 1};
+            if (k > 0) v = snapshot_vectors(snapshot, kind, 0, k - 1);
+            int score = k ? c->attention_score : SCORE_COSINE;
+            const real *q = v.Q.at + at * v.Q.stride, *key = v.K.at + at * v.K.stride;
+            for (int i = 1; i <= n; i++)
+                if (k ? stands[id[i]] : id[i] != word)
+                    best_add(line[k].best, &line[k].count, BEST, id[i],
+                             v.scale * (double)score_functions[score].compare(
+                                           q, key + i * v.K.stride, v.Q.columns));
         }
         snapshot_close(snapshot);
     }

@@ -141,8 +141,7 @@ static bool check(Request *r, Error *error)
          "--hypothesis scores a file of translations: it needs --reference, and no text"},
         {r->save_int8 && (work || r->model.count > 1),
          "--save-int8 writes one model and stops: there is nothing to translate or to score "
-         "with "
-         "it"},
+         "with it"},
         {r->export &&
              (work || r->save_int8 || r->int8 || r->intervention.any || r->model.count > 1),
          "--export writes one model as it was trained, and stops: only --model goes with it"},
@@ -167,8 +166,8 @@ static bool check(Request *r, Error *error)
              (r->align || r->explain || r->score || r->hypothesis || r->reference || picture),
          "--head-report goes with --target: ask for other views alone"},
         {r->target && !r->score && !r->align && !r->head_report,
-         "--target goes with --score, --align or --head-report: it has the "
-         "translations that are given"},
+         "--target goes with --score, --align or --head-report: it has the translations that "
+         "are given"},
         {r->gold && !r->align, "--gold goes with --align: it has the right links"},
         {dashes > 1, "only one of the input, --reference, --target, --hypothesis "
                      "and --gold can be standard input"},
