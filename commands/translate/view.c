@@ -102,18 +102,12 @@ static bool report_heads(View *view, Error *error)
     return stream_flush(stdout, "the report", error);
 }
 
-/* Whether the attention is drawn, printed or explained. */
-static bool shows_attention(const Request *r)
-{
-    return r->attention.count || r->show || r->explain || r->head_report;
-}
-
-/* Does so for a sentence of text `number`; sentence: 0 if it is the only one. */
+/* Draws, prints or explains the attention of a sentence of text `number`; sentence: 0 if it is the
+ * only one. */
 static bool show(View *view, SentenceAnswer *answer, long long number, int sentence,
                  Error *error)
 {
     const Request *r = view->request;
-    if (!shows_attention(r)) return true;
     const Snapshot *snapshot = snapshot_get(&answer->lazy, error);
     if (r->head_report)
         return snapshot && heads_add(&view->heads, snapshot, &view->bundle->vocabulary, error);
@@ -137,17 +131,6 @@ static bool show(View *view, SentenceAnswer *answer, long long number, int sente
     return good;
 }
 
-/* For a text without a sentence: fails if its attention is to be shown and it is the only text. */
-static bool show_nothing(const View *view, long long number, Error *error)
-{
-    const Request *r = view->request;
-    if (!shows_attention(r)) return true;
-    if (r->texts.count == 1)
-        return error_set(error, "the text has nothing to translate: it has no attention");
-    command_say(view->news, "line %lld has nothing to translate: it has no attention", number);
-    return true;
-}
-
 /* ---- the answer ---- */
 
 /* The word of each token of a sentence's translation but </s>, for free(); NULL on error. */
@@ -162,24 +145,26 @@ static int *find_words(int *words, const SentenceAnswer *a, const Bundle *bundle
     return word;
 }
 
-/* Where the words of a sentence that begins at `begin` are counted from. */
+/* The words that end before `begin`. */
 static int words_before(const char *text, size_t begin)
 {
     int words = 0;
-    for (size_t i = 0; i < begin; i++)
-        words += !strchr(" \t\n\r", text[i]) && (i == 0 || strchr(" \t\n\r", text[i - 1]));
-    return words - (begin > 0 && !strchr(" \t\n\r", text[begin - 1]));
+    for (size_t i = 1; i < begin; i++)
+        words += strchr(" \t\n\r", text[i]) && !strchr(" \t\n\r", text[i - 1]);
+    return words;
 }
 
-/* The links of all sentences as text, for free(); words are counted in the whole text. */
-static char *find_links(const View *view, TextAnswer *a, const IdLines *lines, int first,
-                        Error *error)
+/* answer->links (=) the links of all sentences; words are counted in the whole text. lines: from
+ * the sentence `first` on */
+static bool find_links(const View *view, Answer *answer, const IdLines *lines, int first,
+                       Error *error)
 {
+    TextAnswer *a = &answer->text;
     TextStream stream;
     Links links = {0};
+    bool good = true;
     FILE *out = textstream_open(&stream);
-    bool good = out || error_memory(error, "to align words");
-    for (int i = 0; good && i < a->count; i++) {
+    for (int i = 0; out && good && i < a->count; i++) {
         SentenceAnswer *s = &a->sentence[i];
         const Snapshot *snapshot = snapshot_get(&s->lazy, error);
         int words, before = words_before(a->text, a->begin[i]);
@@ -192,10 +177,8 @@ static char *find_links(const View *view, TextAnswer *a, const IdLines *lines, i
         free(word);
     }
     links_free(&links);
-    char *text = textstream_close(&stream);
-    if (good && !text) error_memory(error, "to align words");
-    if (!good) free(text);
-    return good ? text : NULL;
+    answer->links = textstream_close(&stream);
+    return good && (answer->links || error_memory(error, "to align words"));
 }
 
 void view_put_tokens(JsonWriter *json, const Bundle *bundle, const int *id, const double *each,
@@ -216,9 +199,10 @@ static bool put_hypothesis(JsonWriter *json, const View *view, const SentenceAns
 {
     const Hypothesis *h = a->hypothesis;
     int words, *word = find_words(&words, a, view->bundle, error);
+    if (!word) return false;
     view_put_tokens(json, view->bundle, h->id, h->each, h->length);
     json_open_array(json, "confidence");
-    for (int w = 0; word && w < words; w++) {
+    for (int w = 0; w < words; w++) {
         double sum = 0;
         for (int t = 0; t < h->length - 1; t++)
             if (word[t] == w || (word[t] > w && (t == 0 || word[t - 1] < w))) sum += h->each[t];
@@ -226,7 +210,7 @@ static bool put_hypothesis(JsonWriter *json, const View *view, const SentenceAns
     }
     json_close(json);
     free(word);
-    return word;
+    return true;
 }
 
 /* What is probably wrong with a translation. */
@@ -438,11 +422,8 @@ static bool make_answer(View *view, Answer *answer, const Translation *translati
     const Request *r = view->request;
     TextAnswer *a = &answer->text;
     bool good = answer_create(a, passages, p, translation, h, &r->search, r->json, error);
-    if (good && r->align && a->count) {
-        answer->links =
-            find_links(view, a, &passages->lines, passages->passage[p].first, error);
-        good = answer->links;
-    }
+    if (good && r->align && a->count)
+        good = find_links(view, answer, &passages->lines, passages->passage[p].first, error);
     for (int i = 0; h > 0 && i < a->count; i++) {
         snapshot_close(a->sentence[i].lazy.taken);
         a->sentence[i].lazy.taken = NULL;
@@ -456,12 +437,17 @@ bool view_answer(View *view, char **text, const Passages *passages, int p,
 {
     const Request *r = view->request;
     int sentences = passages->passage[p].count, count = 1;
+    bool shows = r->attention.count || r->show || r->explain || r->head_report;
     bool several = r->search.n_best > 1, good = true;
     for (int i = 0; several && i < sentences; i++)
         if (translation[i].count > count) count = translation[i].count;
     Answer *answers = calloc((size_t)count, sizeof *answers);
     if (!answers) return error_memory(error, "for %d texts", count);
-    if (!sentences) good = show_nothing(view, number, error);
+    if (!sentences && shows && r->texts.count == 1)
+        good = error_set(error, "the text has nothing to translate: it has no attention");
+    else if (!sentences && shows)
+        command_say(view->news, "line %lld has nothing to translate: it has no attention",
+                    number);
     for (int h = 0; h < count && good; h++)
         good = make_answer(view, &answers[h], translation, h, passages, p, error);
     if (good) warn(view, &answers->text, number);
@@ -469,7 +455,7 @@ bool view_answer(View *view, char **text, const Passages *passages, int p,
         good = print_json(view, answers, count, passages, p, number, error);
     else if (!r->head_report && (!sentences || !r->explain))
         for (int h = 0; good && h < count; h++) print_text(&answers[h], several, number);
-    for (int i = 0; good && i < sentences; i++)
+    for (int i = 0; good && shows && i < sentences; i++)
         good = show(view, &answers->text.sentence[i], number, sentences > 1 ? i + 1 : 0, error);
     *text = answers->text.text;
     answers->text.text = NULL;
