@@ -16,7 +16,6 @@
 #include "commands/translate/view.h"
 #include "inference/translator.h"
 
-static const volatile sig_atomic_t go_on;
 static Workers *worker;
 static FILE *nowhere;
 
@@ -83,24 +82,28 @@ static StringList lines_of(char *text)
 
 typedef enum { TRANSLATE, GIVEN, SCORE, ALIGN, HYPOTHESIS, DESCRIPTOR, TEXTS } What;
 
-/* Reads the input as `what` says; `other`: the second file, or NULL. */
-static void work(What what, View *view, Input *input, TextReader *other, char *const path[3],
-                 char *const part[3])
+/* Reads the input as `what` says. */
+static void work(What what, View *view, Input *input, char *const part[3])
 {
-    Pairs pairs = {fuzz_model(), input, other, &go_on};
-    Ensemble ensemble = ensemble_of(&view->bundle->model);
-    Scores scores = {.chrf.word_order = CHRF_WORD_ORDER};
-    bool json = view->request->json;
+    static Models models;
+    const Request *r = view->request;
+    Scores scores;
+    models.bundle[0] = *view->bundle;
+    models.ensemble = ensemble_of(&view->bundle->model);
     switch (what) {
     case GIVEN:
         if (!text_is_utf8(part[1], strlen(part[1]), NULL)) break;
         translate_all(view, input, part[1]);
         break;
-    case SCORE: accepted(likelihood_run(&pairs, &ensemble, worker, json, &error)); break;
-    case ALIGN: accepted(alignment_run(&pairs, view, &error)); break;
+    case SCORE: accepted(likelihood_run(input, &models, worker, r->json, &error)); break;
+    case ALIGN:
+        accepted(alignment_run(input, view->bundle, view->by, r->gold, NULL, &error));
+        break;
     case HYPOTHESIS:
-        if (accepted(scores_add_file(&scores, path[0], other, &error)))
-            (json ? scores_print_json : scores_print)(&scores, nowhere);
+        accepted(scores_open(&scores, r, &error) &&
+                 scores_add_file(&scores, r->hypothesis, &error) &&
+                 scores_end(&scores, nowhere, r->json, &error));
+        text_close(&scores.reference);
         break;
     default: translate_all(view, input, NULL);
     }
@@ -117,6 +120,9 @@ static void begin(unsigned flags, char *const path[3], char *const part[3])
                        .explain = (given || what == TRANSLATE) && flags & 16,
                        .show = (given || what == TRANSLATE) && flags & 32,
                        .align = flags & 64 || what == ALIGN,
+                       .hypothesis = path[0],
+                       .reference = path[1],
+                       .invalid = flags & 128 ? TEXT_REPLACE : TEXT_STOP,
                        .gold = gold ? path[2] : NULL};
     ChoiceConfig choice = {0};
     if (!gold && *part[2]) choice = (ChoiceConfig){.layer = *part[2] & 3, .head = part[2] + 1};
@@ -124,16 +130,14 @@ static void begin(unsigned flags, char *const path[3], char *const part[3])
     View view = {.request = &request, .bundle = fuzz_model(), .news = nowhere};
     StringList texts = {0};
     Input input = {.texts = &texts, .news = nowhere};
-    TextReader other;
     if (what == TEXTS) texts = lines_of(part[0]);
-    assert(text_open(&input.reader, path[0], &error) && text_open(&other, path[1], &error));
-    input.reader.replace = other.replace = flags & 128;
-    if (accepted(view_open(&view, &error)))
-        work(what, &view, &input, flags & 16 || what == HYPOTHESIS ? &other : NULL, path, part);
+    assert(text_open(&input.reader, path[0], &error));
+    if (flags & 16) assert(text_open(&input.target, path[1], &error));
+    input.reader.replace = input.target.replace = flags & 128;
+    if (accepted(view_open(&view, &error))) work(what, &view, &input, part);
     input_end(&input);
     accepted(view_close(&view, &error));
     input_close(&input);
-    text_close(&other);
     strings_free(&texts);
 }
 
