@@ -14,10 +14,10 @@
 #include <unicode/utf8.h>
 
 /* Per cent. A pair that is drawn to be joined takes one or two more with it. */
-static const int weights[AUGMENT_KINDS] = {[AUGMENT_JOIN] = 20,
-                                           [AUGMENT_PLACEHOLDERS] = 40,
-                                           [AUGMENT_NO_STOP] = 20,
-                                           [AUGMENT_NOISE] = 20};
+static const int weights[AUGMENT_KINDS] = {[AUGMENT_JOIN] = 15,
+                                           [AUGMENT_PLACEHOLDERS] = 50,
+                                           [AUGMENT_NO_STOP] = 22,
+                                           [AUGMENT_NOISE] = 13};
 static const double SURE = 0.5;  // dice of words that translate each other
 
 /* ---- the kinds: each changes the lines of a pair, if it can ---- */
@@ -90,7 +90,7 @@ static bool is_alike(const Augment *a, char *const line[SIDES], const Word *s, c
 }
 
 typedef struct Match {
-    Word word[SIDES];
+    int word[SIDES];
 } Match;
 
 /* match [MOST_WORDS] (=) the words that are alike, each to no other; returns their number. */
@@ -104,35 +104,47 @@ static int find_matches(Match *match, const Augment *a, char *const line[SIDES],
                 times[SOURCE][i]++, times[TARGET][j]++, other[i] = j;
     for (int i = 0; i < count[SOURCE]; i++)
         if (times[SOURCE][i] == 1 && times[TARGET][other[i]] == 1)
-            match[matches++] = (Match){{word[SOURCE][i], word[TARGET][other[i]]}};
+            match[matches++] = (Match){{i, other[i]}};
     return matches;
 }
 
-/* Puts placeholder `number` in place of match k, or after it. */
-static bool put_placeholder(char *line[SIDES], Match *match, int matches, int k, int number,
-                            bool after, Error *error)
+/* Puts placeholder `number` in place of a word, or after it. */
+static bool put_placeholder(char **line, Word *word, int words, Word at, bool after, int number,
+                            Error *error)
 {
-    const char *space = after ? " " : "";
-    for (int side = 0; side < SIDES; side++) {
-        Word at = match[k].word[side];
-        size_t begin = after ? at.end : at.begin;
-        char *old = line[side];
-        int length = asprintf(&line[side], "%.*s%s<ph%d>%s", (int)begin, old, space,
-                              1 + number % PLACEHOLDERS, old + at.end);
-        if (length < 0) return line[side] = old, error_memory(error, "for placeholders");
-        size_t longer = (size_t)length - strlen(old);
-        free(old);
-        for (int i = 0; i < matches; i++) {
-            Word *word = &match[i].word[side];
-            if (word->begin > at.begin) word->begin += longer, word->end += longer;
-        }
-    }
+    size_t begin = after ? at.end : at.begin;
+    char *old = *line;
+    int length = asprintf(line, "%.*s%s<ph%d>%s", (int)begin, old, after ? " " : "",
+                          1 + number % PLACEHOLDERS, old + at.end);
+    if (length < 0) return *line = old, error_memory(error, "for placeholders");
+    size_t longer = (size_t)length - strlen(old);
+    free(old);
+    for (int i = 0; i < words; i++)
+        if (word[i].begin >= at.end) word[i].begin += longer, word[i].end += longer;
     return true;
 }
 
+/* Draws a source word. Returns the last match up to it; without one, the first of all, whose word
+ * is taken then. */
+static int draw_place(int *place, const Match *match, int matches, const Word *word, int words,
+                      Rng *rng)
+{
+    int last = -1;
+    *place = (int)rng_below(rng, (uint32_t)words);
+    for (int k = 0; k < matches; k++) {
+        size_t begin = word[match[k].word[SOURCE]].begin;
+        if (begin <= word[*place].begin &&
+            (last < 0 || begin > word[match[last].word[SOURCE]].begin))
+            last = k;
+    }
+    if (last < 0) *place = match[last = 0].word[SOURCE];
+    return last;
+}
+
 /* Names that are once on each side become placeholders: one, in 20 % of the pairs with more two,
- * in 10 % three. Without names, two words that translate each other do. In half of the pairs,
- * they stay, and the placeholders stand after them. */
+ * in 10 % three. Without names, two words that translate each other do. In two thirds of the
+ * pairs, all words stay, and the placeholders stand after any word of the source and the
+ * translation of the nearest word before it that has one. */
 static bool placeholders(const Augment *a, char *line[SIDES], bool *changed, Rng *rng,
                          Error *error)
 {
@@ -142,16 +154,21 @@ static bool placeholders(const Augment *a, char *line[SIDES], bool *changed, Rng
     for (int side = 0; side < SIDES; side++)
         if (!find_words(word[side], &count[side], line[side], a, error)) return false;
     int matches = find_matches(match, a, line, word, count, true);
-    bool names = matches, after = rng_below(rng, 2);
+    bool names = matches, after = rng_below(rng, 3);
     if (!names) matches = find_matches(match, a, line, word, count, false);
     *changed = matches;
     uint32_t draw = rng_below(rng, 10);
     int number = (int)rng_below(rng, PLACEHOLDERS);
-    int wanted = !names || draw > 2 ? 1 : draw > 0 ? 2 : 3;
-    for (; wanted > 0 && matches > 0; wanted--) {
-        int k = (int)rng_below(rng, (uint32_t)matches);
-        if (!put_placeholder(line, match, matches, k, number++, after, error)) return false;
-        match[k] = match[--matches];
+    int wanted = (!names && !after) || draw > 2 ? 1 : draw > 0 ? 2 : 3;
+    for (; wanted > 0 && matches > 0; wanted--, number++) {
+        int k = (int)rng_below(rng, (uint32_t)matches), place = match[k].word[SOURCE];
+        if (after) k = draw_place(&place, match, matches, word[SOURCE], count[SOURCE], rng);
+        Word at[SIDES] = {word[SOURCE][place], word[TARGET][match[k].word[TARGET]]};
+        for (int side = 0; side < SIDES; side++)
+            if (!put_placeholder(&line[side], word[side], count[side], at[side], after, number,
+                                 error))
+                return false;
+        if (!after) match[k] = match[--matches];
     }
     return true;
 }

@@ -1,9 +1,9 @@
 /* augment.h -- changes some pairs of each update, so that a model learns what real text is like.
  *
  *   join          two or three neighbouring pairs of the update become one
- *   placeholders  some of <ph1> … <ph8> (data/tokenizer.h) replace or follow numbers, names and
- *                 other protected spans that are the same on both sides, or a word and its
- *                 translation
+ *   placeholders  some of <ph1> … <ph8> (data/tokenizer.h) replace numbers, names and other
+ *                 protected spans that are the same on both sides, or a word and its translation;
+ *                 or they follow any words
  *   no stop       both sides without the punctuation at their end
  *   noise         the source with a typing error: a character is left out, or two are swapped
  *
