@@ -7,12 +7,22 @@
 
 enum { ANSWERS = 5, PROJECTIONS = 3 };
 
+static double plain(double x)  // without a minus before four zeros
+{
+    return fabs(x) < 5e-5 ? 0 : x;
+}
+
 #define section(e, title, ...) (say(e, "%s", title), say(e, __VA_ARGS__))
 
-/* The right token, and the others with the largest gradients, which are the most probable. */
-static void step_loss(const Explanation *e)
+/* The weights of the row that is followed. */
+static const real *weights_in(const Explanation *e, const Snapshot *snapshot)
 {
-    const Update *u = e->update;
+    return snapshot_row(snapshot_map(snapshot, e->kind, e->layer, e->head), e->word);
+}
+
+/* The right token, and the others with the largest gradients, which are the most probable. */
+static void step_loss(const Explanation *e, const Update *u)
+{
     const Snapshot *s = u->snapshot[0];
     int C = e->config->vocab - 1, m = s->target.rows;
     int row = e->kind == ATTENTION_ENCODER ? 0 : e->word, right = s->target.id[row];
@@ -25,7 +35,8 @@ static void step_loss(const Explanation *e)
         "%g). L = %.5f. The gradient of a logit is (p - q) / %d: an update lowers it if p is "
         "above q. For \"%s\"%s:",
         C, m, 1 - smoothing + rest, rest, smoothing, u->loss[0].objective / m, m,
-        label(e, TOKENS_TARGET, row), e->kind == ATTENTION_ENCODER ? ", the first token" : "");
+        e->labels[TOKENS_TARGET].text[row],
+        e->kind == ATTENTION_ENCODER ? ", the first token" : "");
     fprintf(e->out, "  token %16s %9s %10s %12s\n", "p", "q", "p - q", "dL/dlogit");
     for (int k = 0, id = right; k < ANSWERS && id >= 0; k++) {
         double dz = (double)loss_logit_gradient(&s->activations.loss, row, id, m, C),
@@ -43,7 +54,7 @@ static void step_loss(const Explanation *e)
     fputc('\n', e->out);
 }
 
-static void step_values(const Explanation *e)
+static void step_values(const Explanation *e, const HeadGradients *d)
 {
     section(
         e, "(5) dO = dY W_O, and (4) dV = Pᵀ dO, dP = dO Vᵀ: back to the values and weights",
@@ -52,15 +63,15 @@ static void step_values(const Explanation *e)
         "That output is the sum of weights times values. So the gradient dv of a value is the "
         "sum over all queries of weight times do, and dP of a weight is the dot product of do "
         "and the value.");
-    put_vector(e, "do", e->row[e->word], e->d.x.O, e->word);
-    put_vector(e, "dv", e->column[e->most], e->d.x.V, e->most);
+    put_vector(e, "do", e->row[e->word], d->x.O, e->word);
+    put_vector(e, "dv", e->column[e->most], d->x.V, e->most);
 }
 
-static void step_softmax(const Explanation *e)
+static void step_softmax(const Explanation *e, const Update *u, const HeadGradients *d)
 {
     int keys = e->keys;
-    size_t at = (size_t)e->word * (size_t)e->map.width;
-    const real *P = e->map.at + at, *dP = e->d.P.at + at, *dS = e->d.S.at + at;
+    const real *P = weights_in(e, u->snapshot[0]), *dP = snapshot_row(d->P, e->word),
+               *dS = snapshot_row(d->S, e->word);
     double sum = 0, unit = unit_of(dP, keys), fine = unit_of(dS, keys);
     for (int j = 0; j < keys; j++) sum += (double)P[j] * (double)dP[j];
     section(
@@ -82,7 +93,7 @@ static void step_softmax(const Explanation *e)
     fprintf(e->out, "  sum Σ %17.4f %29.4f\n\n", 1.0, plain(sum / unit));
 }
 
-static void step_scores(const Explanation *e)
+static void step_scores(const Explanation *e, const HeadGradients *d)
 {
     section(
         e,
@@ -91,10 +102,10 @@ static void step_scores(const Explanation *e)
                           : "(2) dQ and dK from dS: back to queries and keys",
         "A score is %s, here with a scale of %.4f. %sdq is a sum over the keys, dk one over "
         "all queries.",
-        e->score->formula, e->v.scale,
+        e->score->formula, d->x.scale,
         e->score->product ? "" : "Its derivatives are in model/scorefunction.c. ");
-    put_vector(e, "dq", e->row[e->word], e->d.x.Q, e->word);
-    put_vector(e, "dk", e->column[e->most], e->d.x.K, e->most);
+    put_vector(e, "dq", e->row[e->word], d->x.Q, e->word);
+    put_vector(e, "dk", e->column[e->most], d->x.K, e->most);
 }
 
 /* A number of W_Q, W_K or W_V. */
@@ -112,34 +123,33 @@ static double number_at(const Explanation *e, const Weights *weights, Entry at)
 }
 
 /* best [PROJECTIONS] (=) the entries of the head with the largest gradients */
-static void step_projections(const Explanation *e, Entry *best)
+static void step_projections(const Explanation *e, const Update *u, Entry *best)
 {
-    const Weights *dw = &e->update->dw;
     int dh = e->v.Q.columns, first = e->head * dh, D = e->config->d_model;
     section(
         e, "(1) dW_Q = dQᵀ Xq, dW_K = dKᵀ Xkv, dW_V = dVᵀ Xkv: back to the weights",
         "X are the layer's inputs. This head has rows %d to %d of W_Q, W_K and W_V, %d "
         "columns each. The norm (the root of the sum of squares) of their gradients is below, "
         "with the first numbers of row %d. All %zu parameters have a gradient of norm %.3e.",
-        first + 1, first + dh, D, first + 1, params_trained(&e->update->model.params),
-        e->update->stats.gradient_norm);
+        first + 1, first + dh, D, first + 1, params_trained(&u->model.params),
+        u->stats.gradient_norm);
     for (int i = 0; i < PROJECTIONS; i++) {
         double squares = 0, most = -1;
         for (Entry at = {i, first, 0}; at.row < first + dh; at.row++)
             for (at.column = 0; at.column < D; at.column++) {
-                double x = fabs(number_at(e, dw, at));
+                double x = fabs(number_at(e, &u->dw, at));
                 squares += x * x;
                 if (x > most) most = x, best[i] = at;
             }
         fprintf(e->out, "  dW_%c   norm %10.3e  ", "QKV"[i], sqrt(squares));
         for (int c = 0; c < 4; c++)
-            fprintf(e->out, " %10.2e", number_at(e, dw, (Entry){i, first, c}));
+            fprintf(e->out, " %10.2e", number_at(e, &u->dw, (Entry){i, first, c}));
         fputs(" …\n", e->out);
     }
     fputc('\n', e->out);
 }
 
-static void step_adam(const Explanation *e, const Entry *at)
+static void step_adam(const Explanation *e, const Update *u, const Entry *at)
 {
     enum { G, M, V, M_HAT, V_HAT, STEP, BEFORE, AFTER, LINES };
     static const char *const names[] = {"g",
@@ -150,7 +160,6 @@ static void step_adam(const Explanation *e, const Entry *at)
                                         "step = -rate m̂ / (√v̂ + ε)",
                                         "weight before",
                                         "weight after"};
-    const Update *u = e->update;
     const TrainingConfig *c = &u->config;
     double norm = u->stats.gradient_norm, rate = u->stats.learning_rate, x[LINES][PROJECTIONS];
     double clip = c->clip_norm > 0 && norm > c->clip_norm ? c->clip_norm / norm : 1;
@@ -189,43 +198,36 @@ static void step_adam(const Explanation *e, const Entry *at)
     fputs("\n\n", e->out);
 }
 
-static void step_after(const Explanation *e)
+static void step_after(const Explanation *e, const Update *u)
 {
-    const Loss *loss = e->update->loss;
-    double m = (double)loss[0].tokens;
-    Explanation after = *e;
-    after.map = snapshot_map(e->update->snapshot[1], e->kind, e->layer, e->head);
+    double m = (double)u->loss[0].tokens;
+    const real *before = weights_in(e, u->snapshot[0]), *after = weights_in(e, u->snapshot[1]);
     say(e, "The same attention row after this update of all parameters");
     fprintf(e->out, "  key %22s %10s %11s\n", "before", "after", "change");
     for (int j = 0; j < e->keys; j++) {
-        double p = weight_of(e, e->word, j), new = weight_of(&after, e->word, j);
+        double p = (double)before[j], new = (double)after[j];
         put_label(e, "  ", e->column[j], LABEL);
         fprintf(e->out, " %10.5f %10.5f %+11.5f\n", p, new, plain(10 * (new - p)) / 10);
     }
-    fprintf(e->out, "\nThe loss L was %.5f before and is %.5f after.\n", loss[0].objective / m,
-            loss[1].objective / m);
+    fprintf(e->out, "\nThe loss L was %.5f before and is %.5f after.\n",
+            u->loss[0].objective / m, u->loss[1].objective / m);
 }
 
-void backward_print(const Explanation *forward, const Update *u)
+void backward_print(const Explanation *e, const Update *u)
 {
-    Explanation e = *forward;
-    const Snapshot *s = u->snapshot[0];
+    const HeadGradients d = snapshot_gradients(u->snapshot[0], e->kind, e->layer, e->head);
     Entry best[PROJECTIONS];
-    e.update = u;
-    e.v = snapshot_vectors(s, e.kind, e.layer, e.head);
-    e.map = snapshot_map(s, e.kind, e.layer, e.head);
-    e.d = snapshot_gradients(s, e.kind, e.layer, e.head);
-    fputc('\n', e.out);
-    section(&e, "The way back: from the loss to the weights",
+    fputc('\n', e->out);
+    section(e, "The way back: from the loss to the weights",
             "How would the loss L change if a number x grew a little? That is its gradient, "
             "dL/dx, written dx. The numbers are those of a backward pass of training, without "
             "dropout. The steps have the numbers of the equations in model/attention.c, which "
             "training walks from (5) down to (1).");
-    step_loss(&e);
-    step_values(&e);
-    step_softmax(&e);
-    step_scores(&e);
-    step_projections(&e, best);
-    step_adam(&e, best);
-    step_after(&e);
+    step_loss(e, u);
+    step_values(e, &d);
+    step_softmax(e, u, &d);
+    step_scores(e, &d);
+    step_projections(e, u, best);
+    step_adam(e, u, best);
+    step_after(e, u);
 }

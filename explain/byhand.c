@@ -125,7 +125,7 @@ static bool attend(ByHand *b, int i)
     memset(b->output.at[i], 0, sizeof b->output.at[i]);
     for (int j = 0; j < m; j++) {
         double p = exp(e->z[j] - largest) / sum;
-        b->P[i * m + j] = (real)p, b->cell[i * m + j] = (float)p;
+        b->P[i * m + j] = (float)p;
         for (int d = 0; d < b->value.columns; d++)
             b->output.at[i][d] += (real)p * b->value.at[j][d];
     }
@@ -151,14 +151,13 @@ static bool compute(ByHand *b, Error *error)
     if (isnan(b->scale)) b->scale = (double)score_scale(&score_functions[b->score], dh);
     memcpy(b->output.label, b->query.label, sizeof b->query.label);
     b->output.rows = n, b->output.columns = b->value.columns;
-    b->map = (HeatMap){b->cell, n, m, b->query.label, b->key.label, .title = NULL};
     b->steps = (Explanation){.score = &score_functions[b->score],
                              .v = {.Q = rows_of(&b->query),
                                    .K = rows_of(&b->key),
                                    .V = rows_of(&b->value),
                                    .O = rows_of(&b->output),
                                    .scale = b->scale},
-                             .map = {b->P, n, m, m},
+                             .map = {b->P, n, m},
                              .causal = b->causal,
                              .row = b->query.label,
                              .column = b->key.label,
@@ -206,8 +205,7 @@ static void put_rows(const Explanation *e, const char *name, const LabelledRows 
 {
     fprintf(e->out, "  %s\n", name);
     for (int i = 0; i < rows->rows; i++) {
-        fputs("    ", e->out);
-        put_row(e, rows->label[i], rows->at[i], rows->columns);
+        put_row(e, "    ", rows->label[i], rows->at[i], rows->columns);
     }
     fputc('\n', e->out);
 }
@@ -228,7 +226,7 @@ bool byhand_print(FILE *out, ByHand *b, const char *word, Error *error)
     explanation_scale(e);
     explanation_softmax(e);
     explanation_values(e);
-    explanation_map(e, b->cell);
+    explanation_map(e);
     fputc('\n', out);
     put_rows(e, "outputs", &b->output);
     return true;
@@ -236,8 +234,10 @@ bool byhand_print(FILE *out, ByHand *b, const char *word, Error *error)
 
 bool byhand_draw(const char *path, const ByHand *b, Error *error)
 {
+    const HeatMap map = {b->P,           b->query.rows, b->key.rows,
+                         b->query.label, b->key.label,  .title = NULL};
     const HeatMapSection section = {
-        .caption = "A row is a query, a column a key.", .large = &b->map, .causal = b->causal};
+        .caption = "A row is a query, a column a key.", .large = &map, .causal = b->causal};
     const AttentionPage page = {.title = b->path, .sections = &section, .count = 1};
     const PngText text = {"Software", "qkv"};
     return picture_page(path, page, &text, 1, error);

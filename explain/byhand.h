@@ -31,10 +31,8 @@ typedef struct ByHand {
     LabelledRows output, *reading;  // reading: the block that the file's next row belongs to
     size_t line;                    // of the file that an error names
     Explanation steps;
-    double number[2][BYHAND_MOST];          // [m] compared, z: of the row that steps follows
-    real P[BYHAND_MOST * BYHAND_MOST];      // [n,m] attention weights
-    float cell[BYHAND_MOST * BYHAND_MOST];  // [n,m] the same
-    HeatMap map;                            // of the cells
+    double number[2][BYHAND_MOST];       // [m] compared, z: of the row that steps follows
+    float P[BYHAND_MOST * BYHAND_MOST];  // [n,m] attention weights
 } ByHand;
 
 /* b (=) what the file says, and what is computed from it. */

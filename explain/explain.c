@@ -6,7 +6,6 @@
 #include "explain/explain.h"
 
 #include "explain/explanation.h"
-#include "explain/maps.h"
 #include "plots/blocks.h"
 
 #include <math.h>
@@ -24,23 +23,21 @@ static bool is_end(const char *label)
 
 static bool begin(Explanation *e, const Choice *choice, const char *word, Error *error)
 {
-    TokenSide row = labels_rows(e->kind), column = labels_columns(e->kind);
-    int rows = labels_tokens(e->snapshot, row), columns = labels_tokens(e->snapshot, column);
-    const char **labels = malloc(((size_t)rows + (size_t)columns) * sizeof *labels);
-    e->row = labels;
-    e->compared = malloc(2 * (size_t)columns * sizeof *e->compared);
-    if (!labels || !e->compared) return error_memory(error, "to explain the attention");
-    e->column = labels + rows;
-    e->z = e->compared + columns;
-    for (int i = 0; i < rows; i++) labels[i] = label(e, row, i);
-    for (int j = 0; j < columns; j++) labels[rows + j] = label(e, column, j);
+    const Labels *row = &e->labels[labels_rows(e->kind)],
+                 *column = &e->labels[labels_columns(e->kind)];
+    if (!labels_make(e->labels, e->snapshot, e->vocabulary, LABELS_TOKENS, error)) return false;
+    e->row = (const char *const *)row->text;
+    e->column = (const char *const *)column->text;
     e->word = -1;
-    if (word && !labels_find(&e->word, e->row, rows, word, error)) return false;
+    if (word && !labels_find(&e->word, e->row, row->count, word, error)) return false;
     maps_follow(&e->layer, &e->head, &e->word, e->snapshot, choice);
-    e->map = snapshot_map(e->snapshot, e->kind, e->layer, e->head);
+    if (!map_head(&e->map, e->snapshot, e->kind, e->layer, e->head, error)) return false;
     e->v = snapshot_vectors(e->snapshot, e->kind, e->layer, e->head);
-    e->keys = keys_of(e, e->word);
+    e->keys = e->causal ? e->word + 1 : column->count;
     e->most = largest_weight(e, e->word);
+    e->compared = malloc(2 * (size_t)column->count * sizeof *e->compared);
+    if (!e->compared) return error_memory(error, "to explain the attention");
+    e->z = e->compared + column->count;
     explanation_score(e);
     return true;
 }
@@ -64,15 +61,14 @@ static void introduction(Explanation *e)
 
 static void put_token(const Explanation *e, TokenSide side, int place)
 {
-    put_label(e, "  ", label(e, side, place), LABEL);
+    put_label(e, "  ", e->labels[side].text[place], LABEL);
     fprintf(e->out, " %6d", labels_id(e->snapshot, side, place));
 }
 
 static void step_tokens(Explanation *e)
 {
     bool both = e->kind != ATTENTION_ENCODER;
-    int n = labels_tokens(e->snapshot, TOKENS_SOURCE),
-        m = both ? labels_tokens(e->snapshot, TOKENS_TARGET) : 0;
+    int n = e->labels[TOKENS_SOURCE].count, m = both ? e->labels[TOKENS_TARGET].count : 0;
     step(e, "Text becomes token ids");
     say(e,
         "The text is split into tokens. Each token has a number, its id. A sentence ends in "
@@ -95,26 +91,24 @@ static void step_tokens(Explanation *e)
 
 static void put_embeddings(const Explanation *e, TokenSide side)
 {
+    static const char *const before[] = {"", "  +", "  ="};
     const Transformer *model = e->snapshot->model;
-    const Weights *w = &model->weights;
     bool source = side == TOKENS_SOURCE;
     int D = e->config->d_model;
     real row[MAX_D_MODEL];
-    const Matrix *E = source ? &w->source_embedding : &w->target_embedding;
+    const Matrix *E =
+        source ? &model->weights.source_embedding : &model->weights.target_embedding;
     const real *P = source ? model->source_positions : model->target_positions;
     SnapshotRows X = snapshot_embedded(e->snapshot, source);
     for (int i = 0; i < X.rows; i++) {
         const real *x[] = {matrix_row(row, E, labels_id(e->snapshot, side, i), D),
-                           P ? P + i * D : NULL, row_of(X, i)};
-        put_label(e, "  ", label(e, side, i), LABEL);
-        for (int k = 0; k < 3 * NUMBERS; k++)
-            fprintf(e->out, "%s %5.2f",
-                    k == NUMBERS       ? "  +"
-                    : k == 2 * NUMBERS ? "  ="
-                                       : "",
-                    x[k / NUMBERS]
-                        ? (k < NUMBERS ? sqrt(D) : 1) * (double)x[k / NUMBERS][k % NUMBERS]
-                        : 0);
+                           P ? P + i * D : NULL, snapshot_row(X, i)};
+        put_label(e, "  ", e->labels[side].text[i], LABEL);
+        for (int k = 0; k < 3; k++) {
+            fputs(before[k], e->out);
+            for (int d = 0; d < NUMBERS; d++)
+                fprintf(e->out, " %5.2f", x[k] ? (k ? 1 : sqrt(D)) * (double)x[k][d] : 0);
+        }
         fputc('\n', e->out);
     }
 }
@@ -171,7 +165,7 @@ static void put_product(Explanation *e)
 {
     const Linear *q = &attention_weights(&e->snapshot->model->weights, e->kind, e->layer)->q;
     int D = e->config->d_model, first = e->head * e->v.Q.columns;
-    const real *x = row_of(e->v.Xq, e->word);
+    const real *x = snapshot_row(e->v.Xq, e->word);
     char name[32], terms[128] = "";
     real copy[MAX_D_MODEL];
     const real *row = matrix_row(copy, &q->W, first, D);
@@ -180,13 +174,13 @@ static void put_product(Explanation *e)
         "W_Q and x, plus the first number of b_Q:",
         e->row[e->word]);
     snprintf(name, sizeof name, "W_Q, row %d", first + 1);
-    fputs("  ", e->out), put_row(e, name, row, D);
-    fputs("  ", e->out), put_row(e, "x", x, D);
+    put_row(e, "  ", name, row, D);
+    put_row(e, "  ", "x", x, D);
     for (int d = 0, at = 0; d < D && d < TERMS; d++)
         at += snprintf(terms + at, sizeof terms - (size_t)at, "(%.3f)(%.3f) + ",
                        (double)row[d] + 0, (double)x[d] + 0);
     fprintf(e->out, "    q_1 = %s%s%.3f = %.3f\n\n", terms, D > TERMS ? "… + " : "",
-            (double)q->b[first] + 0, (double)row_of(e->v.Q, e->word)[0] + 0);
+            (double)q->b[first] + 0, (double)snapshot_row(e->v.Q, e->word)[0] + 0);
 }
 
 static void step_projections(Explanation *e)
@@ -222,7 +216,7 @@ static void say_ends(const Explanation *e, int rows)
     double length[2] = {0, 0};
     int count[2] = {0, 0};
     for (int j = 0; j < e->map.columns; j++) {
-        const real *v = row_of(e->v.V, j);
+        const real *v = snapshot_row(e->v.V, j);
         bool end = is_end(e->column[j]);
         length[end] += sqrt((double)dot_product(v, v, e->v.V.columns));
         count[end]++;
@@ -259,14 +253,16 @@ static void step_table(Explanation *e)
 
 /* ---- all of it ---- */
 
-static bool put_sentence(const Explanation *e, CorpusSide side, const char *after, Error *error)
+static bool put_sentences(const Explanation *e, Error *error)
 {
-    char *text = labels_sentence(e->snapshot, e->vocabulary, side, error);
-    if (!text) return false;
-    columns_wrap(e->out, text, 4, 4, LINE);
-    fputs(after, e->out);
-    free(text);
-    return true;
+    char *text[SIDES];
+    bool good = labels_sentences(text, e->snapshot, e->vocabulary, error);
+    for (int side = 0; side < SIDES; side++) {
+        if (good) columns_wrap(e->out, text[side], 4, 4, LINE);
+        if (good) fputs(side == SOURCE ? "    →\n" : "\n", e->out);
+        free(text[side]);
+    }
+    return good;
 }
 
 bool explain_print(FILE *out, const Snapshot *snapshot, const Vocabulary *vocabulary,
@@ -289,17 +285,13 @@ bool explain_print(FILE *out, const Snapshot *snapshot, const Vocabulary *vocabu
                      .causal = choice->kind == ATTENTION_DECODER,
                      .number = "%.3f",
                      .terms = TERMS};
-    bool good = begin(&e, choice, word, error) && put_sentence(&e, SOURCE, "    →\n", error) &&
-                put_sentence(&e, TARGET, "\n", error);
+    bool good = begin(&e, choice, word, error) && put_sentences(&e, error);
     for (size_t k = 0; good && k < sizeof steps / sizeof *steps; k++) steps[k](&e);
     good = good && output_print(&e, error);
-    if (good) step_table(&e);
-    Map map = {0};
-    good = good && map_head(&map, snapshot, e.kind, e.layer, e.head, error);
-    if (good) explanation_map(&e, map.at);
-    map_free(&map);
+    if (good) step_table(&e), explanation_map(&e);
     if (good && update) backward_print(&e, update);
-    free((void *)e.row);
+    labels_free(e.labels);
+    map_free(&e.map);
     free(e.compared);
     return good;
 }

@@ -11,7 +11,7 @@ enum { A_LINE = 8, MOST_NUMBERS = 64, BAR = 24 };
 int largest_weight(const Explanation *e, int row)
 {
     int most = 0;
-    for (int j = 1; j < keys_of(e, row); j++)
+    for (int j = 1; j < e->map.columns; j++)
         if (weight_of(e, row, j) > weight_of(e, row, most)) most = j;
     return most;
 }
@@ -19,9 +19,9 @@ int largest_weight(const Explanation *e, int row)
 void explanation_score(Explanation *e)
 {
     int dh = e->v.Q.columns;
-    const real *q = row_of(e->v.Q, e->word);
+    const real *q = snapshot_row(e->v.Q, e->word);
     for (int j = 0; j < e->map.columns; j++) {
-        const real *k = row_of(e->v.K, j);
+        const real *k = snapshot_row(e->v.K, j);
         double sum = 0;
         for (int d = 0; d < dh; d++) sum += (double)q[d] * (double)k[d];
         e->compared[j] = e->score->product ? sum : (double)e->score->compare(q, k, dh);
@@ -31,24 +31,11 @@ void explanation_score(Explanation *e)
 
 /* ---- text ---- */
 
-const char *label(const Explanation *e, TokenSide side, int place)
-{
-    const char *unknown = labels_unknown(e->snapshot, side, place);
-    if (unknown) return unknown + (*unknown == ' ');
-    return tokenizer_label(labels_tokenizer(e->vocabulary, side),
-                           labels_id(e->snapshot, side, place));
-}
-
 double unit_of(const real *x, int count)
 {
     double most = 0;
     for (int k = 0; k < count; k++) most = fmax(most, fabs((double)x[k]));
     return most > 0 && most < 0.1 ? pow(10, floor(log10(most))) : 1;
-}
-
-double plain(double x)
-{
-    return fabs(x) < 5e-5 ? 0 : x;
 }
 
 /* text (=) the number in at most 9 characters; never "-0.000". */
@@ -65,9 +52,10 @@ void put_number(const Explanation *e, double x)
     fprintf(e->out, " %8s", number_text(text, x));
 }
 
-void put_row(const Explanation *e, const char *name, const real *x, int count)
+void put_row(const Explanation *e, const char *before, const char *name, const real *x,
+             int count)
 {
-    columns_put(e->out, name, LABEL, false);
+    put_label(e, before, name, LABEL);
     for (int k = 0; k < count && k < SHOWN; k++) put_number(e, (double)x[k]);
     fputs(count > SHOWN ? " …\n" : "\n", e->out);
 }
@@ -75,7 +63,7 @@ void put_row(const Explanation *e, const char *name, const real *x, int count)
 void put_vector(const Explanation *e, const char *name, const char *of, SnapshotRows rows,
                 int row)
 {
-    const real *x = row_of(rows, row);
+    const real *x = snapshot_row(rows, row);
     double unit = unit_of(x, rows.columns);
     utf8_print(e->out, "  %s of \"%s\"", name, of);
     if (unit != 1) fprintf(e->out, " × %.0e", unit);
@@ -90,7 +78,7 @@ void put_vector(const Explanation *e, const char *name, const char *of, Snapshot
 static void put_comparison(const Explanation *e, int j)
 {
     enum { TEXT = 1200 };
-    const real *q = row_of(e->v.Q, e->word), *k = row_of(e->v.K, j);
+    const real *q = snapshot_row(e->v.Q, e->word), *k = snapshot_row(e->v.K, j);
     int dh = e->v.Q.columns;
     char sum[TEXT / 2] = "", text[TEXT], term[128], x[60], y[60];
     for (int d = 0; d < dh && d < e->terms; d++) {
@@ -191,21 +179,17 @@ void explanation_values(Explanation *e)
     say(e, "Each value is multiplied by its attention weight. The sum is the %s for \"%s\".",
         e->config ? "head's output" : "output", e->row[e->word]);
     for (int j = 0; j < e->keys; j++) {
-        fprintf(e->out, "  %s%8.4f × ", j ? "+" : " ", weight_of(e, e->word, j));
-        put_row(e, e->column[j], row_of(e->v.V, j), dh);
+        fprintf(e->out, "  %s%8.4f", j ? "+" : " ", weight_of(e, e->word, j));
+        put_row(e, " × ", e->column[j], snapshot_row(e->v.V, j), dh);
     }
-    fprintf(e->out, "  =%*s", 11, "");
-    put_row(e, "", row_of(e->v.O, e->word), dh);
+    put_row(e, "  =           ", "", snapshot_row(e->v.O, e->word), dh);
     fputc('\n', e->out);
 }
 
-void explanation_map(Explanation *e, const float *weight)
+void explanation_map(Explanation *e)
 {
-    HeatMap map = {.weight = weight,
-                   .rows = e->map.rows,
-                   .columns = e->map.columns,
-                   .row_labels = e->row,
-                   .column_labels = e->column};
+    const HeatMap map = {e->map.at, e->map.rows, e->map.columns,
+                         e->row,    e->column,   .title = NULL};
     step(e, "All attention weights: rows are queries, columns are keys, rows sum to 1");
     blocks_print(e->out, &map, e->causal, blocks_colored(e->out));
 }

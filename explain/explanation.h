@@ -5,6 +5,7 @@
 #include "base/columns.h"
 #include "base/utf8.h"
 #include "explain/labels.h"
+#include "explain/maps.h"
 #include "explain/update.h"
 
 #include <stdio.h>
@@ -17,7 +18,7 @@ typedef struct Explanation {
     int steps;  // printed so far
     const ScoreFunction *score;
     HeadVectors v;  // by hand: without Xq and Xkv
-    AttentionMap map;
+    Map map;
     bool causal;
     const char *const *row, *const *column;  // labels: [map.rows] [map.columns]
     int word, keys;      // the row that is followed; how many columns of it are shown
@@ -31,26 +32,14 @@ typedef struct Explanation {
     const Snapshot *snapshot;
     const ModelConfig *config;
     const Vocabulary *vocabulary;
+    Labels labels[TOKEN_SIDES];  // of tokens
     AttentionKind kind;
     int layer, head;
-    const Update *update;  // only on the way back, as the gradients
-    HeadGradients d;
 } Explanation;
-
-static inline const real *row_of(SnapshotRows rows, int row)
-{
-    return rows.at + (size_t)row * (size_t)rows.stride;
-}
 
 static inline double weight_of(const Explanation *e, int row, int column)
 {
-    return (double)e->map.at[(size_t)row * (size_t)e->map.width + (size_t)column];
-}
-
-/* The number of keys that the causal mask lets a row see. */
-static inline int keys_of(const Explanation *e, int row)
-{
-    return e->causal ? row + 1 : e->map.columns;
+    return (double)e->map.at[row * e->map.columns + column];
 }
 
 int largest_weight(const Explanation *e, int row);  // its column
@@ -71,17 +60,15 @@ static inline void put_label(const Explanation *e, const char *before, const cha
     columns_put(e->out, text, width, false);
 }
 
-const char *label(const Explanation *e, TokenSide side, int place);
-
 /* A power of ten, so that numbers divided by it print with few zeros; 1 for large numbers. */
 double unit_of(const real *x, int count);
-double plain(double x);  // without a minus before four zeros
 
 /* Writes the number in at least 9 columns. */
 void put_number(const Explanation *e, double x);
 
 /* Writes a label, and the first numbers of a vector. */
-void put_row(const Explanation *e, const char *name, const real *x, int count);
+void put_row(const Explanation *e, const char *before, const char *name, const real *x,
+             int count);
 
 /* Writes a row of `rows`: the query, key, … or gradient of a token. */
 void put_vector(const Explanation *e, const char *name, const char *of, SnapshotRows rows,
@@ -93,9 +80,7 @@ void explanation_compare(Explanation *e);
 void explanation_scale(Explanation *e);
 void explanation_softmax(Explanation *e);
 void explanation_values(Explanation *e);
-
-/* All weights.   weight [map.rows,map.columns] those of the map */
-void explanation_map(Explanation *e, const float *weight);
+void explanation_map(Explanation *e);  // all weights
 
 /* ---- the rest of a model, for the row that is followed ---- */
 

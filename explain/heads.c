@@ -18,15 +18,13 @@ enum { HASH = 17 };
 typedef struct HeadPair {
     AttentionKind kind;
     char key[HASH + 120];
-    const char *example;  // the first sentence pair with both
+    char *example;  // the first sentence pair with both
     long long count;
     double weight[];  // of each head of the kind, summed
 } HeadPair;
 
-// clang-format off
-static const char *const names[] = {"entropy", "of_max", "diagonal", "previous", "next", "end",
-                                    "same"};
-// clang-format on
+static const char *const names[] = {"entropy", "of_max", "diagonal", "previous",
+                                    "next",    "end",    "same"};
 
 bool heads_create(Heads *heads, const ModelConfig *config, Error *error)
 {
@@ -40,15 +38,17 @@ bool heads_create(Heads *heads, const ModelConfig *config, Error *error)
     for (int kind = 0; kind < HEAD_KINDS; heads->kind[++kind] = head)
         for (int k = 0; k <= layers[kind] * H; k++)
             *head++ = (Head){.kind = (AttentionKind)kind,
-                             .layer = k / H,
+                             .layer = k < layers[kind] * H ? k / H : 0,
                              .number = k < layers[kind] * H ? k % H : -1};
     return true;
 }
 
 void heads_free(Heads *heads)
 {
-    for (int i = 0; i < heads->pairs; i++) free(heads->pair[i]);
-    strings_free(&heads->examples);
+    for (int i = 0; i < heads->pairs; i++) {
+        free(heads->pair[i]->example);
+        free(heads->pair[i]);
+    }
     free(heads->pair);
     free(heads->kind[0]);
     hdestroy_r(&heads->table);
@@ -111,22 +111,19 @@ static HeadPair *find_pair(Heads *heads, AttentionKind kind, const char *from, c
     if (hsearch_r((ENTRY){key, NULL}, FIND, &found, &heads->table)) return found->data;
     if (!example || !(pair = calloc(1, sizeof *pair + count * sizeof *pair->weight)))
         return NULL;
-    pair->example = example;
+    heads->pair[heads->pairs++] = pair;
     pair->kind = kind;
     strcpy(pair->key, key);
     hsearch_r((ENTRY){pair->key, pair}, ENTER, &found, &heads->table);
-    heads->pair[heads->pairs++] = pair;
-    return pair;
+    return (pair->example = strdup(example)) ? pair : NULL;
 }
 
 /* *map (=) the map of words of a head, or of equal weights. */
 static bool make_map(Map *map, const Snapshot *snapshot, const Head *head, const Labels *rows,
                      const Labels *columns, Error *error)
 {
-    bool equal = head->number < 0;
-    int layer = equal ? 0 : head->layer, number = equal ? 0 : head->number;
-    if (!map_head(map, snapshot, head->kind, layer, number, error)) return false;
-    for (int i = 0, m = map->columns; equal && i < map->rows; i++)
+    if (!map_head(map, snapshot, head->kind, head->layer, head->number, error)) return false;
+    for (int i = 0, m = map->columns; head->number < 0 && i < map->rows; i++)
         for (int j = 0, keys = head->kind == ATTENTION_DECODER ? i + 1 : m; j < m; j++)
             map->at[i * m + j] = j < keys ? 1 / (float)keys : 0;
     map_join(map, rows->word, columns->word);
@@ -167,26 +164,18 @@ static bool add_kind(Heads *heads, const Snapshot *snapshot, AttentionKind kind,
 bool heads_add(Heads *heads, const Snapshot *snapshot, const Vocabulary *vocabulary,
                Error *error)
 {
-    Labels labels[TOKEN_SIDES] = {0};
-    bool good = true;
-    for (int side = 0; good && side < TOKEN_SIDES; side++)
-        good = labels_make(&labels[side], snapshot, vocabulary, (TokenSide)side, LABELS_WORDS,
-                           error);
-    char *source = good ? labels_sentence(snapshot, vocabulary, SOURCE, error) : NULL;
-    char *target = source ? labels_sentence(snapshot, vocabulary, TARGET, error) : NULL;
-    char *both = NULL;
-    StringList *kept = &heads->examples;
-    int pairs = heads->pairs;
-    if (target && asprintf(&both, "%s → %s", source, target) < 0)
-        both = NULL, error_memory(error, "for pairs of words");
-    good = both && strings_add(kept, both, error);
+    Labels labels[TOKEN_SIDES];
+    char *text[SIDES] = {NULL}, *both = NULL;
+    bool good = labels_make(labels, snapshot, vocabulary, LABELS_WORDS, error) &&
+                labels_sentences(text, snapshot, vocabulary, error);
+    if (good && asprintf(&both, "%s → %s", text[SOURCE], text[TARGET]) < 0)
+        both = NULL, good = error_memory(error, "for pairs of words");
     for (AttentionKind k = ATTENTION_ENCODER; good && k <= ATTENTION_CROSS; k++)
         good = add_kind(heads, snapshot, k, &labels[labels_rows(k)], &labels[labels_columns(k)],
-                        kept->item[kept->count - 1], error);
-    if (good && heads->pairs == pairs) free(kept->item[--kept->count]);  // of no pair
+                        both, error);
     heads->sentences += good;
-    for (int side = 0; side < TOKEN_SIDES; side++) labels_free(&labels[side]);
-    free(source), free(target), free(both);
+    labels_free(labels);
+    free(text[SOURCE]), free(text[TARGET]), free(both);
     return good;
 }
 

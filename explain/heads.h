@@ -39,7 +39,6 @@ typedef struct Heads {
     Head *kind[HEAD_KINDS + 1];  // those of kind k: kind[k] .. kind[k+1]-1, the last: number -1
     struct HeadPair **pair;      // [pairs] pairs of words: the first HEAD_PAIRS that occur
     int pairs;
-    StringList examples;        // what they point to
     struct hsearch_data table;  // of the pairs, half full at most: a search stays short
     long long sentences;
 } Heads;

@@ -23,13 +23,6 @@ int labels_id(const Snapshot *snapshot, TokenSide side, int place)
     return place > 0 ? snapshot->target.id[place - 1] : snapshot->model->config.vocab - 1;
 }
 
-const char *labels_unknown(const Snapshot *snapshot, TokenSide side, int place)
-{
-    const char *const *unknown = snapshot->unknown[side == TOKENS_SOURCE ? SOURCE : TARGET];
-    int at = place - (side == TOKENS_READ);
-    return unknown && at >= 0 ? unknown[at] : NULL;
-}
-
 bool labels_find(int *found, const char *const *label, int count, const char *word,
                  Error *error)
 {
@@ -45,14 +38,17 @@ bool labels_find(int *found, const char *const *label, int count, const char *wo
                      word, count, label[0], label[count - 1], count);
 }
 
-char *labels_sentence(const Snapshot *snapshot, const Vocabulary *vocabulary, CorpusSide side,
+bool labels_sentences(char *text[SIDES], const Snapshot *snapshot, const Vocabulary *vocabulary,
                       Error *error)
 {
-    char *text = NULL;  // and stays so on error
-    const Packed *sentence = side == SOURCE ? &snapshot->source : &snapshot->target;
-    tokenizer_decode_replaced(vocabulary->tokenizer[side], &text, sentence->id,
-                              (size_t)sentence->rows, snapshot->unknown[side], error);
-    return text;
+    const Packed *sentence[SIDES] = {&snapshot->source, &snapshot->target};
+    text[SOURCE] = text[TARGET] = NULL;
+    for (int side = 0; side < SIDES; side++)
+        if (!tokenizer_decode_replaced(vocabulary->tokenizer[side], &text[side],
+                                       sentence[side]->id, (size_t)sentence[side]->rows,
+                                       snapshot->unknown[side], error))
+            return false;
+    return true;
 }
 
 static bool is_special(const Tokenizer *tokenizer, int id)
@@ -79,33 +75,30 @@ static char *text_of(const Snapshot *snapshot, const Tokenizer *tokenizer, Token
                      int first, int count, Error *error)
 {
     char *text = NULL;
-    if (count > 1 || labels_unknown(snapshot, side, first)) {
-        CorpusSide from = side == TOKENS_SOURCE ? SOURCE : TARGET;
-        const int *id = from == SOURCE ? snapshot->source.id : snapshot->target.id;
-        const char *const *unknown = snapshot->unknown[from];
-        int at = first - (side == TOKENS_READ);  // <pad> is alone
+    const int *id = side == TOKENS_SOURCE ? snapshot->source.id : snapshot->target.id;
+    const char *const *unknown = snapshot->unknown[side == TOKENS_SOURCE ? SOURCE : TARGET];
+    int at = first - (side == TOKENS_READ);  // -1: <pad>, which is alone
+    if (count > 1 || (unknown && at >= 0 && unknown[at]))
         tokenizer_decode_replaced(tokenizer, &text, id + at, (size_t)count,
                                   unknown ? unknown + at : NULL, error);
-    } else if (!(text = strdup(tokenizer_label(tokenizer, labels_id(snapshot, side, first)))))
+    else if (!(text = strdup(tokenizer_label(tokenizer, labels_id(snapshot, side, first)))))
         error_memory(error, "for the words of a picture");
     return text;
 }
 
-bool labels_make(Labels *labels, const Snapshot *snapshot, const Vocabulary *vocabulary,
-                 TokenSide side, LabelsUnit unit, Error *error)
+static bool make_side(Labels *labels, const Snapshot *snapshot, const Tokenizer *tokenizer,
+                      TokenSide side, LabelsUnit unit, Error *error)
 {
-    const Tokenizer *tokenizer = labels_tokenizer(vocabulary, side);
     const double *each = side == TOKENS_TARGET ? snapshot->each : NULL;
     int count = labels_tokens(snapshot, side);
     size_t n = (size_t)count;
     *labels = (Labels){.text = calloc(n, sizeof *labels->text),
-                       .special = calloc(n, sizeof *labels->special),
-                       .unknown = calloc(n, sizeof *labels->unknown),
+                       .special = calloc(2 * n, sizeof *labels->special),
                        .probability = calloc(n, sizeof *labels->probability),
                        .word = calloc(n, sizeof *labels->word)};
-    if (!labels->text || !labels->special || !labels->unknown || !labels->probability ||
-        !labels->word)
+    if (!labels->text || !labels->special || !labels->probability || !labels->word)
         return error_memory(error, "for the words of a picture");
+    labels->unknown = labels->special + n;
     for (int first = 0, end = 0; first < count; first = end) {
         int k = labels->count;
         double log_probability = 0;
@@ -123,13 +116,24 @@ bool labels_make(Labels *labels, const Snapshot *snapshot, const Vocabulary *voc
     return true;
 }
 
-void labels_free(Labels *labels)
+bool labels_make(Labels labels[TOKEN_SIDES], const Snapshot *snapshot,
+                 const Vocabulary *vocabulary, LabelsUnit unit, Error *error)
 {
-    for (int i = 0; labels->text && i < labels->count; i++) free(labels->text[i]);
-    free(labels->text);
-    free(labels->special);
-    free(labels->unknown);
-    free(labels->probability);
-    free(labels->word);
-    *labels = (Labels){0};
+    bool good = true;
+    memset(labels, 0, TOKEN_SIDES * sizeof *labels);
+    for (TokenSide side = TOKENS_SOURCE; good && side < TOKEN_SIDES; side++)
+        good = make_side(&labels[side], snapshot, labels_tokenizer(vocabulary, side), side,
+                         unit, error);
+    return good;
+}
+
+void labels_free(Labels labels[TOKEN_SIDES])
+{
+    for (int side = 0; side < TOKEN_SIDES; side++) {
+        for (int i = 0; i < labels[side].count; i++) free(labels[side].text[i]);
+        free(labels[side].text);
+        free(labels[side].special);
+        free(labels[side].probability);
+        free(labels[side].word);
+    }
 }

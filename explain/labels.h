@@ -26,25 +26,21 @@ const Tokenizer *labels_tokenizer(const Vocabulary *vocabulary, TokenSide side);
 int labels_tokens(const Snapshot *snapshot, TokenSide side);  // their number
 int labels_id(const Snapshot *snapshot, TokenSide side, int place);
 
-/* The text that an <unk> stands for, with a space before it if it begins a word; else NULL. */
-const char *labels_unknown(const Snapshot *snapshot, TokenSide side, int place);
-
 /* *found (=) the index of a word among labels [count], or the position from 1 that it is. */
 bool labels_find(int *found, const char *const *label, int count, const char *word,
                  Error *error);
 
-/* The source or the translation, for free(); NULL on error. */
-char *labels_sentence(const Snapshot *snapshot, const Vocabulary *vocabulary, CorpusSide side,
+/* text (=) the source and the translation, for free() even if it fails. */
+bool labels_sentences(char *text[SIDES], const Snapshot *snapshot, const Vocabulary *vocabulary,
                       Error *error);
 
 typedef struct Labels {
     char **text;    // [count]
     bool *special;  // [count] </s> or <pad>
     bool *unknown;  // [count] not in the vocabulary; text is what <unk> stands for, if known
-    float
-        *probability;  // [count] in the translation, the product of its tokens'; NaN: not known
-    int count;         // of tokens; or of words, if tokens are joined
+    float *probability;  // [count] of the translation's tokens, multiplied; NaN: not known
     int *word;  // [tokens] the index in text of each token's label: non-decreasing, from 0
+    int count;
 } Labels;
 
 /* What one label stands for. */
@@ -54,8 +50,7 @@ typedef enum {
     LABELS_WORDS        // the tokens from one space to the next
 } LabelsUnit;
 
-/* labels (=) the tokens of a side. Call labels_free even if it fails. */
-bool labels_make(Labels *labels, const Snapshot *snapshot, const Vocabulary *vocabulary,
-                 TokenSide side, LabelsUnit unit, Error *error);
-
-void labels_free(Labels *labels);
+/* labels (=) those of each side. Call labels_free even if it fails. */
+bool labels_make(Labels labels[TOKEN_SIDES], const Snapshot *snapshot,
+                 const Vocabulary *vocabulary, LabelsUnit unit, Error *error);
+void labels_free(Labels labels[TOKEN_SIDES]);

@@ -13,7 +13,7 @@ void map_free(Map *map)
 bool map_head(Map *map, const Snapshot *snapshot, AttentionKind kind, int layer, int head,
               Error *error)
 {
-    AttentionMap shape = snapshot_map(snapshot, kind, layer, 0);
+    SnapshotRows shape = snapshot_map(snapshot, kind, layer, 0);
     int rows = shape.rows, columns = shape.columns;
     *map = (Map){malloc((size_t)rows * (size_t)columns * sizeof *map->at), rows, columns};
     if (!map->at) return error_memory(error, "for attention of %d x %d words", rows, columns);
@@ -47,16 +47,16 @@ double map_entropy(const Map *map)
     return rows > 0 ? fmax(sum / rows, 0) : 0;
 }
 
-static double largest(AttentionMap map, int row, int columns)
+static double largest(SnapshotRows map, int row, int columns)
 {
-    const real *weight = map.at + (size_t)row * (size_t)map.width;
+    const real *weight = snapshot_row(map, row);
     double most = 0;
     for (int j = 0; j < columns; j++) most = fmax(most, (double)weight[j]);
     return most;
 }
 
 /* The row of a map, given or found, that follows best, and how well it does. */
-static double follow_row(int *row, AttentionMap map, bool causal)
+static double follow_row(int *row, SnapshotRows map, bool causal)
 {
     double sharpness = 0, best = -1;
     for (int i = 0; i < map.rows; i++)
@@ -80,7 +80,7 @@ void maps_follow(int *layer, int *head, int *row, const Snapshot *snapshot,
         if ((choice->layer >= 0 && choice->layer != l) ||
             (choice->head >= 0 && choice->head != h))
             continue;
-        AttentionMap map = snapshot_map(snapshot, choice->kind, l, h);
+        SnapshotRows map = snapshot_map(snapshot, choice->kind, l, h);
         double good = follow_row(&found, map, choice->kind == ATTENTION_DECODER);
         if (good > best) best = good, *layer = l, *head = h, *row = found;
     }
@@ -99,23 +99,28 @@ double map_share(const Map *map, const bool *row_special, const bool *column_spe
     return rows ? sum / rows : 0;
 }
 
+/* The mean of the largest weight of each of `rows` rows on a word; special rows are left out.
+ * stride, step: from one row and from one column to the next */
+static double mean_largest(const float *at, int rows, int stride, const bool *row_special,
+                           int columns, int step, const bool *column_special)
+{
+    double sum = 0;
+    int words = 0;
+    for (int i = 0; i < rows; i++) {
+        if (row_special[i]) continue;
+        float most = 0;
+        for (int j = 0; j < columns; j++)
+            if (!column_special[j]) most = fmaxf(most, at[i * stride + j * step]);
+        sum += most;
+        words++;
+    }
+    return words ? sum / words : 0;
+}
+
 double map_alignment(const Map *map, const bool *row_special, const bool *column_special)
 {
-    double sum[2] = {0, 0};
-    int words[2] = {0, 0};
-    for (int by = 0; by < 2; by++) {  // by row, by column
-        const bool *outer = by ? column_special : row_special,
-                   *inner = by ? row_special : column_special;
-        int n = by ? map->columns : map->rows, m = by ? map->rows : map->columns;
-        for (int i = 0; i < n; i++) {
-            float most = 0;
-            for (int j = 0; j < m && !outer[i]; j++)
-                if (!inner[j])
-                    most =
-                        fmaxf(most, map->at[by ? j * map->columns + i : i * map->columns + j]);
-            sum[by] += most;
-            words[by] += !outer[i];
-        }
-    }
-    return ((words[0] ? sum[0] / words[0] : 0) + (words[1] ? sum[1] / words[1] : 0)) / 2;
+    int n = map->rows, m = map->columns;
+    return (mean_largest(map->at, n, m, row_special, m, 1, column_special) +
+            mean_largest(map->at, m, 1, column_special, n, m, row_special)) /
+           2;
 }

@@ -11,12 +11,6 @@
 
 enum { ANSWERS = 5 };
 
-static void put(const Explanation *e, const char *name, const real *x, int count)
-{
-    fputs("  ", e->out);
-    put_row(e, name, x, count);
-}
-
 /* f (=) W h + b, which is written as `name`, and with it add & norm.   x: what the sublayer reads,
  * in post-norm what f is added to, too   next: what the next sublayer reads */
 static void put_sublayer(const Explanation *e, const char *name, const Linear *linear,
@@ -25,13 +19,13 @@ static void put_sublayer(const Explanation *e, const char *name, const Linear *l
     int D = e->config->d_model;
     real f[MAX_D_MODEL];
     matrix_multiply(f, h, &linear->W, linear->b, 1, D, width);
-    put(e, name, f, D);
+    put_row(e, "  ", name, f, D);
     if (e->config->norm != NORM_PRE) {
-        put(e, "x", x, D);
+        put_row(e, "  ", "x", x, D);
         for (int d = 0; d < D; d++) f[d] += x[d];
-        put(e, "x + f", f, D);
+        put_row(e, "  ", "x + f", f, D);
     }
-    put(e, "norm(x + f)", next, D);
+    put_row(e, "  ", "norm(x + f)", next, D);
     fputc('\n', e->out);
 }
 
@@ -39,7 +33,7 @@ static void attention(Explanation *e, const real *next)
 {
     int D = e->config->d_model, H = e->config->heads;
     HeadVectors v = snapshot_vectors(e->snapshot, e->kind, e->layer, 0);
-    const real *o = row_of(v.O, e->word);  // of all heads
+    const real *o = snapshot_row(v.O, e->word);  // of all heads
     step(e, "W_O, the residual connection and the norm");
     say(e,
         "The other heads have matrices of their own. The outputs of all heads are "
@@ -48,10 +42,10 @@ static void attention(Explanation *e, const real *next)
         "gives the sum a mean of 0 and a variance of 1, then a learned scale and shift. "
         "The first numbers:",
         H, D / H, D, e->config->norm == NORM_PRE ? "input before its norm" : "input");
-    put(e, "o", o, D);
+    put_row(e, "  ", "o", o, D);
     const AttentionWeights *w =
         attention_weights(&e->snapshot->model->weights, e->kind, e->layer);
-    put_sublayer(e, "W_O o + b_O", &w->out, o, D, row_of(v.Xq, e->word), next);
+    put_sublayer(e, "W_O o + b_O", &w->out, o, D, snapshot_row(v.Xq, e->word), next);
 }
 
 static void feedforward(Explanation *e, const FeedforwardSaved *ffn, const Linear *fc2,
@@ -71,8 +65,8 @@ static void feedforward(Explanation *e, const FeedforwardSaved *ffn, const Linea
               "with a norm of its own. "
             : "",
         F, alive, names[e->config->activation]);
-    put(e, "y", y, D);
-    put(e, "h", h, F);
+    put_row(e, "  ", "y", y, D);
+    put_row(e, "  ", "h", h, F);
     put_sublayer(e, "W_2 h + b_2", fc2, h, F, y, next);
 }
 
@@ -96,7 +90,7 @@ static bool probabilities(Explanation *e, const real *y, Error *error)
         "probabilities:",
         e->layer + 1 < e->config->decoder_layers ? "The layers above do the same. " : "",
         e->config->tying == TYING_NONE ? "" : ", which is the table of embeddings", C);
-    put(e, "y", y, D);
+    put_row(e, "  ", "y", y, D);
     fprintf(e->out, "\n  %-*s %9s %12s\n", LABEL, "token", "logit", "probability");
     for (int k = 0, seen = 0; k <= count; k++) {
         int id = k < count ? best[k].id : right;

@@ -18,7 +18,7 @@ static void count_numbers(double *weights, double *vectors, const Snapshot *snap
     const ModelConfig *config = &snapshot->model->config;
     *weights = *vectors = 0;
     for (AttentionKind kind = ATTENTION_ENCODER; kind <= ATTENTION_CROSS; kind++) {
-        AttentionMap map = snapshot_map(snapshot, kind, 0, 0);
+        SnapshotRows map = snapshot_map(snapshot, kind, 0, 0);
         double layers = snapshot_layers(snapshot, kind), rows = map.rows, columns = map.columns;
         *weights += layers * config->heads * rows * columns;
         *vectors += layers * (rows + 2 * columns) * config->d_model;

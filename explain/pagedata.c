@@ -45,41 +45,38 @@ static void put_bools(JsonWriter *json, const char *key, const bool *value, int 
     json_close(json);
 }
 
-static bool put_side(PageWriter *page, TokenSide side, Error *error)
+static void put_side(PageWriter *page, TokenSide side, const Labels *token, const Labels *word)
 {
-    const Vocabulary *vocabulary = page->input->vocabulary;
-    Labels token, word = {0};
-    bool good = labels_make(&token, page->snapshot, vocabulary, side, LABELS_TOKENS, error) &&
-                labels_make(&word, page->snapshot, vocabulary, side, LABELS_WORDS, error);
     JsonWriter *json = page->json;
-    if (good) {
-        json_open(json, SIDE[side]);
-        json_put_texts(json, "text", token.text, token.count);
-        put_bools(json, "special", token.special, token.count);
-        put_bools(json, "unknown", token.unknown, token.count);
-        json_open_array(json, "probability");
-        for (int i = 0; i < token.count; i++)
-            json_put_digits(json, NULL, token.probability[i], 5);
-        json_close(json);
-        json_open_array(json, "word");
-        for (int i = 0; i < token.count; i++) json_put_integer(json, NULL, word.word[i]);
-        json_close(json);
-        json_put_texts(json, "joined", word.text, word.count);
-        json_close(json);
-        page->pieces |= word.count < token.count;
-    }
-    labels_free(&token);
-    labels_free(&word);
-    return good;
+    json_open(json, SIDE[side]);
+    json_put_texts(json, "text", token->text, token->count);
+    put_bools(json, "special", token->special, token->count);
+    put_bools(json, "unknown", token->unknown, token->count);
+    json_open_array(json, "probability");
+    for (int i = 0; i < token->count; i++)
+        json_put_digits(json, NULL, token->probability[i], 5);
+    json_close(json);
+    json_open_array(json, "word");
+    for (int i = 0; i < token->count; i++) json_put_integer(json, NULL, word->word[i]);
+    json_close(json);
+    json_put_texts(json, "joined", word->text, word->count);
+    json_close(json);
+    page->pieces |= word->count < token->count;
 }
 
-static bool put_sentence(PageWriter *page, CorpusSide side, const char *key, Error *error)
+static bool put_sides(PageWriter *page, Error *error)
 {
-    char *text = labels_sentence(page->snapshot, page->input->vocabulary, side, error);
-    if (!text) return false;
-    json_put_text(page->json, key, text);
-    free(text);
-    return true;
+    const Vocabulary *vocabulary = page->input->vocabulary;
+    Labels token[TOKEN_SIDES], word[TOKEN_SIDES] = {0};
+    bool good = labels_make(token, page->snapshot, vocabulary, LABELS_TOKENS, error) &&
+                labels_make(word, page->snapshot, vocabulary, LABELS_WORDS, error);
+    json_open(page->json, "sides");
+    for (TokenSide side = TOKENS_SOURCE; good && side < TOKEN_SIDES; side++)
+        put_side(page, side, &token[side], &word[side]);
+    json_close(page->json);
+    labels_free(token);
+    labels_free(word);
+    return good;
 }
 
 /* ---- numbers ---- */
@@ -89,7 +86,7 @@ static void put_matrix(JsonWriter *json, const char *key, SnapshotRows rows, boo
 {
     json_open_array(json, key);
     for (int i = 0; i < rows.rows; i++) {
-        const real *x = rows.at + (size_t)i * (size_t)rows.stride;
+        const real *x = snapshot_row(rows, i);
         json_open_array(json, NULL);
         for (int j = 0; j < rows.columns; j++)
             json_put_digits(json, NULL, decimals ? round(1e4 * x[j]) / 1e4 : x[j], 5);
@@ -98,16 +95,11 @@ static void put_matrix(JsonWriter *json, const char *key, SnapshotRows rows, boo
     json_close(json);
 }
 
-static void put_map(JsonWriter *json, const char *key, AttentionMap map, bool decimals)
-{
-    put_matrix(json, key, (SnapshotRows){map.at, map.rows, map.columns, map.width}, decimals);
-}
-
 static void put_head(PageWriter *page, AttentionKind kind, int layer, int head)
 {
     JsonWriter *json = page->json;
     json_open(json, NULL);
-    put_map(json, "weights", snapshot_map(page->snapshot, kind, layer, head), true);
+    put_matrix(json, "weights", snapshot_map(page->snapshot, kind, layer, head), true);
     if (page->vectors) {
         HeadVectors x = snapshot_vectors(page->snapshot, kind, layer, head);
         json_put_real(json, "scale", x.scale);
@@ -121,8 +113,8 @@ static void put_head(PageWriter *page, AttentionKind kind, int layer, int head)
         put_matrix(json, "dq", d.x.Q, false);
         put_matrix(json, "dk", d.x.K, false);
         put_matrix(json, "dv", d.x.V, false);
-        put_map(json, "dP", d.P, false);
-        put_map(json, "dS", d.S, false);
+        put_matrix(json, "dP", d.P, false);
+        put_matrix(json, "dS", d.S, false);
     }
     json_close(json);
 }
@@ -197,13 +189,12 @@ bool page_data(JsonWriter *json, const PictureInput *input, bool vectors, Error 
     const ScoreFunction *score = &score_functions[config->attention_score];
     json_open(json, NULL);
     json_put_text(json, "model", input->model_name);
-    if (!put_sentence(&page, SOURCE, "source", error) ||
-        !put_sentence(&page, TARGET, "target", error))
-        return false;
-    json_open(json, "sides");
-    for (int side = 0; side < TOKEN_SIDES; side++)
-        if (!put_side(&page, (TokenSide)side, error)) return false;
-    json_close(json);
+    char *text[SIDES];
+    bool good = labels_sentences(text, input->snapshot, input->vocabulary, error);
+    json_put_text(json, "source", text[SOURCE]);
+    json_put_text(json, "target", text[TARGET]);
+    free(text[SOURCE]), free(text[TARGET]);
+    if (!good || !put_sides(&page, error)) return false;
     json_put_bool(json, "given", input->given);
     json_put_bool(json, "pieces", page.pieces);
     json_put_bool(json, "vectors", vectors);

@@ -71,13 +71,12 @@ static bool drawing_begin(Drawing *d)
 {
     const PictureInput *in = d->input;
     d->heads = in->snapshot->model->config.heads;
-    for (int side = 0; side < TOKEN_SIDES; side++) {
-        Labels *labels = &d->labels[side];
-        if (!labels_make(labels, in->snapshot, in->vocabulary, (TokenSide)side,
-                         in->words ? LABELS_WORDS : LABELS_CHARACTERS, d->error))
-            return false;
-        for (int i = 0; i < labels->count; i++) d->unknown |= labels->unknown[i];
-    }
+    if (!labels_make(d->labels, in->snapshot, in->vocabulary,
+                     in->words ? LABELS_WORDS : LABELS_CHARACTERS, d->error))
+        return false;
+    for (int side = 0; side < TOKEN_SIDES; side++)
+        for (int i = 0; i < d->labels[side].count; i++)
+            d->unknown |= d->labels[side].unknown[i];
     return true;
 }
 
@@ -90,7 +89,7 @@ static void drawing_free(Drawing *d)
         free(s->heat);
         free(s->text);
     }
-    for (int side = 0; side < TOKEN_SIDES; side++) labels_free(&d->labels[side]);
+    labels_free(d->labels);
 }
 
 /* ---- which maps ---- */
@@ -298,11 +297,9 @@ static bool save(const char *path, const Drawing *d, const HeatMapSection *pages
 {
     const PictureInput *in = d->input;
     const Section *first = d->section;
-    char *title = NULL, subtitle[REMARK], layer[16], kinds[REMARK] = "";
-    char *from = labels_sentence(in->snapshot, in->vocabulary, SOURCE, d->error);
-    char *to = labels_sentence(in->snapshot, in->vocabulary, TARGET, d->error);
-    bool good = from && to;
-    if (good && asprintf(&title, "%s → %s", from, to) < 0)
+    char *text[SIDES], *title = NULL, subtitle[REMARK], layer[16], kinds[REMARK] = "";
+    bool good = labels_sentences(text, in->snapshot, in->vocabulary, d->error);
+    if (good && asprintf(&title, "%s → %s", text[SOURCE], text[TARGET]) < 0)
         title = NULL, good = error_memory(d->error, "for a picture");
     snprintf(subtitle, sizeof subtitle, "Attention weights of the %s translation%s",
              in->given ? "given" : "model's",
@@ -311,8 +308,8 @@ static bool save(const char *path, const Drawing *d, const HeatMapSection *pages
     for (int k = 0; k < d->count; k++) strcat(strcat(kinds, k ? ", " : ""), pages[k].title);
     const PngText texts[] = {{"Software", "qkv"},
                              {"Model", in->model_name},
-                             {"Source", from},
-                             {"Translation", to},
+                             {"Source", text[SOURCE]},
+                             {"Translation", text[TARGET]},
                              {"Attention", kinds},
                              {"Layer", layer},
                              {"Head", first->name},
@@ -325,7 +322,7 @@ static bool save(const char *path, const Drawing *d, const HeatMapSection *pages
                                 .sections = pages,
                                 .count = d->count};
     good = good && picture_page(path, page, texts, sizeof texts / sizeof *texts, d->error);
-    free(from), free(to), free(title);
+    free(text[SOURCE]), free(text[TARGET]), free(title);
     return good;
 }
 

@@ -103,8 +103,8 @@ static void add_pair(Sums *sums, const Snapshot *snapshot, const FrequentWords *
         for (int y = 0; y < snapshot->source.rows; y++) {
             int j = place_of(snapshot->source.id[y], words->id[SOURCE], n);
             for (int h = 0; j >= 0 && h < snapshot->model->config.heads; h++) {
-                AttentionMap map = snapshot_map(snapshot, ATTENTION_CROSS, layer, h);
-                sums->weights[i * n + j] += (double)map.at[x * map.width + y];
+                SnapshotRows map = snapshot_map(snapshot, ATTENTION_CROSS, layer, h);
+                sums->weights[i * n + j] += (double)map.at[x * map.stride + y];
                 sums->meetings[i * n + j]++;
             }
         }

@@ -27,7 +27,7 @@ static bool weights(float *out, float *one, size_t count, const Snapshot *snapsh
 
 bool align_shares(float *share, const Snapshot *snapshot, int layer, int head, Error *error)
 {
-    AttentionMap map = snapshot_map(snapshot, ATTENTION_CROSS, 0, 0);
+    SnapshotRows map = snapshot_map(snapshot, ATTENTION_CROSS, 0, 0);
     size_t columns = (size_t)map.columns, count = (size_t)map.rows * columns;
     float *all = malloc(2 * count * sizeof *all);
     if (!all) return error_memory(error, "to align %d words", map.rows);

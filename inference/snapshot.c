@@ -90,11 +90,11 @@ static const Attention *attention_of(const Snapshot *snapshot, AttentionKind kin
                                        : &a->decoder.layer[layer].cross;
 }
 
-AttentionMap snapshot_map(const Snapshot *snapshot, AttentionKind kind, int layer, int head)
+SnapshotRows snapshot_map(const Snapshot *snapshot, AttentionKind kind, int layer, int head)
 {
     const Attention *attention = attention_of(snapshot, kind, layer, head);
     int columns = attention->keys->rows;
-    return (AttentionMap){attention_map(attention, 0, head), attention->queries->rows, columns,
+    return (SnapshotRows){attention_map(attention, 0, head), attention->queries->rows, columns,
                           head_width(columns)};
 }
 
@@ -141,14 +141,14 @@ void snapshot_weights(float *out, const Snapshot *snapshot, AttentionKind kind, 
                       int head)
 {
     int first = head < 0 ? 0 : head, end = head < 0 ? snapshot->model->config.heads : head + 1;
-    AttentionMap map = snapshot_map(snapshot, kind, layer, first);
+    SnapshotRows map = snapshot_map(snapshot, kind, layer, first);
     size_t count = (size_t)map.rows * (size_t)map.columns;
     memset(out, 0, count * sizeof *out);
     for (int h = first; h < end; h++) {
         map = snapshot_map(snapshot, kind, layer, h);
         for (int i = 0; i < map.rows; i++)
             for (int j = 0; j < map.columns; j++)
-                out[i * map.columns + j] += (float)map.at[i * map.width + j];
+                out[i * map.columns + j] += (float)map.at[i * map.stride + j];
     }
     for (size_t i = 0; i < count; i++) out[i] /= (float)(end - first);
 }
@@ -186,7 +186,7 @@ bool snapshot_norms(float *out, const Snapshot *snapshot, int layer, Error *erro
     int H = snapshot->model->config.heads, D = snapshot->model->config.d_model;
     double *U = malloc((size_t)(H + 1) * (size_t)D * sizeof *U);
     real *row = malloc((size_t)D * sizeof *row);
-    AttentionMap map = snapshot_map(snapshot, ATTENTION_CROSS, layer, 0);
+    SnapshotRows map = snapshot_map(snapshot, ATTENTION_CROSS, layer, 0);
     bool good = (U && row) || error_memory(error, "for the norms of values");
     for (int j = 0; good && j < map.columns; j++) {
         output_of_column(U, row, snapshot, layer, j);
@@ -194,8 +194,8 @@ bool snapshot_norms(float *out, const Snapshot *snapshot, int layer, Error *erro
             double square = 0, *u = U + H * D;  // [D] what the column adds to row i
             memset(u, 0, (size_t)D * sizeof *u);
             for (int h = 0; h < H; h++) {
-                AttentionMap P = snapshot_map(snapshot, ATTENTION_CROSS, layer, h);
-                double weight = (double)P.at[i * P.width + j];
+                SnapshotRows P = snapshot_map(snapshot, ATTENTION_CROSS, layer, h);
+                double weight = (double)P.at[i * P.stride + j];
                 for (int o = 0; o < D; o++) u[o] += weight * U[h * D + o];
             }
             for (int o = 0; o < D; o++) square += u[o] * u[o];

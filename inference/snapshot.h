@@ -38,11 +38,6 @@ typedef struct Snapshot {
     const double *each;             // [m] ln p of the target's tokens; or NULL
 } Snapshot;
 
-typedef struct AttentionMap {
-    const real *at;  // [rows,width]; only the first `columns` of each row are used
-    int rows, columns, width;
-} AttentionMap;
-
 /* Runs the network over the pair. Each sentence has 1 .. max_length tokens and ends in </s>.
  * NULL, with the reason in *error, if one does not, or memory is short. Free the model only
  * after closing the snapshot. */
@@ -69,15 +64,19 @@ typedef struct LazySnapshot {
 /* The snapshot; NULL as from snapshot_open. */
 const Snapshot *snapshot_get(LazySnapshot *lazy, Error *error);
 
-int snapshot_layers(const Snapshot *snapshot, AttentionKind kind);
-AttentionMap snapshot_map(const Snapshot *snapshot, AttentionKind kind, int layer, int head);
-
-/* Rows of vectors in the memory of the forward pass: row i is at[i · stride .. i · stride +
- * columns - 1]. */
+/* Rows of vectors, or of an attention map, in the memory of the pass. */
 typedef struct SnapshotRows {
     const real *at;
     int rows, columns, stride;
 } SnapshotRows;
+
+static inline const real *snapshot_row(SnapshotRows rows, int row)  // [columns]
+{
+    return rows.at + (size_t)row * (size_t)rows.stride;
+}
+
+int snapshot_layers(const Snapshot *snapshot, AttentionKind kind);
+SnapshotRows snapshot_map(const Snapshot *snapshot, AttentionKind kind, int layer, int head);
 
 /* What one head of attention computed (the steps are in model/attention.c). */
 typedef struct HeadVectors {
@@ -94,7 +93,7 @@ HeadVectors snapshot_vectors(const Snapshot *snapshot, AttentionKind kind, int l
 /* What backward kept of a head, after KEEP_GRADIENTS. */
 typedef struct HeadGradients {
     HeadVectors x;      // of Q, K, V and O
-    AttentionMap P, S;  // of the attention weights and of the scores
+    SnapshotRows P, S;  // of the attention weights and of the scores
 } HeadGradients;
 
 HeadGradients snapshot_gradients(const Snapshot *snapshot, AttentionKind kind, int layer,

@@ -126,7 +126,7 @@ TEST(softmax_follows)
     for (int kind = ATTENTION_ENCODER; kind <= ATTENTION_CROSS; kind++)
         for (int head = 0; head < HEADS; head++) {
             AttentionKind k = (AttentionKind)kind;
-            AttentionMap P = snapshot_map(s, k, 1, head),
+            SnapshotRows P = snapshot_map(s, k, 1, head),
                          dP = snapshot_gradients(s, k, 1, head).P,
                          dS = snapshot_gradients(s, k, 1, head).S;
             HeadVectors x = snapshot_vectors(s, k, 1, head),
@@ -135,15 +135,15 @@ TEST(softmax_follows)
                 double sum = 0;
                 int seen = k == ATTENTION_DECODER ? i + 1 : P.columns;
                 for (int j = 0; j < seen; j++) {
-                    double p = (double)P.at[i * P.width + j],
-                           dp = (double)dP.at[i * P.width + j];
+                    double p = (double)P.at[i * P.stride + j],
+                           dp = (double)dP.at[i * P.stride + j];
                     sum += p * dp;
                     assert_true(fabs(dp - dot(d.O, i, x.V, j)) < 1e-5 + 1e-4 * fabs(dp));
                 }
                 for (int j = 0; j < seen; j++) {
-                    double p = (double)P.at[i * P.width + j],
-                           dp = (double)dP.at[i * P.width + j];
-                    double ds = (double)dS.at[i * P.width + j];
+                    double p = (double)P.at[i * P.stride + j],
+                           dp = (double)dP.at[i * P.stride + j];
+                    double ds = (double)dS.at[i * P.stride + j];
                     assert_true(fabs(ds - p * (dp - sum)) < 1e-6 + 1e-4 * fabs(ds));
                 }
             }
@@ -196,9 +196,9 @@ TEST(first_update)
     assert_int_equal(update.number, 1);
     update_follows(&update, NULL, NULL, 0.002 / 8);
     Snapshot *after = snapshot_open(&update.model, source, N, target, M, &error);
-    AttentionMap one = snapshot_map(after, ATTENTION_CROSS, 1, 2),
+    SnapshotRows one = snapshot_map(after, ATTENTION_CROSS, 1, 2),
                  two = snapshot_map(update.snapshot[1], ATTENTION_CROSS, 1, 2);
-    assert_memory_equal(one.at, two.at, (size_t)(M * one.width) * sizeof *one.at);
+    assert_memory_equal(one.at, two.at, (size_t)(M * one.stride) * sizeof *one.at);
     assert_true(fabs(update.loss[0].objective / M - loss_now()) < 1e-6);
     snapshot_close(after);
 }
@@ -238,7 +238,7 @@ static void check_vector(const char *text, const char *name, SnapshotRows rows, 
 static void check_tables(const char *text, AttentionKind kind, int layer, int head, int row)
 {
     const Snapshot *s = update.snapshot[0];
-    AttentionMap P = snapshot_map(s, kind, layer, head),
+    SnapshotRows P = snapshot_map(s, kind, layer, head),
                  dP = snapshot_gradients(s, kind, layer, head).P,
                  dS = snapshot_gradients(s, kind, layer, head).S,
                  after = snapshot_map(update.snapshot[1], kind, layer, head);
@@ -247,7 +247,7 @@ static void check_tables(const char *text, AttentionKind kind, int layer, int he
     assert_int_equal(
         sscanf(line, " × %lf × %lf × %lf × %lf", unit, unit + 1, unit + 2, unit + 3), 4);
     for (int j = 0; j < (kind == ATTENTION_DECODER ? row + 1 : P.columns); j++) {
-        int at = row * P.width + j;
+        int at = row * P.stride + j;
         line = strchr(line, '\n') + 1;
         assert_int_equal(
             sscanf(line, " %*s %lf %lf %lf %lf %lf %lf", x, x + 1, x + 2, x + 3, x + 4, x + 5),
@@ -263,8 +263,8 @@ static void check_tables(const char *text, AttentionKind kind, int layer, int he
     for (int j = 0; j < (kind == ATTENTION_DECODER ? row + 1 : P.columns); j++) {
         line = strchr(line, '\n') + 1;
         assert_int_equal(sscanf(line, " %*s %lf %lf", x, x + 1), 2);
-        assert_true(fabs(x[0] - (double)P.at[row * P.width + j]) < 6e-6);
-        assert_true(fabs(x[1] - (double)after.at[row * P.width + j]) < 6e-6);
+        assert_true(fabs(x[0] - (double)P.at[row * P.stride + j]) < 6e-6);
+        assert_true(fabs(x[1] - (double)after.at[row * P.stride + j]) < 6e-6);
     }
 }
 

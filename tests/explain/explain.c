@@ -185,14 +185,14 @@ static void is_token(const char *label, int id)
 static void all_rows_are_the_networks(const char *text, Choice choice)
 {
     Snapshot *snapshot = snapshot_open(&model, source, N, target, M, &error);
-    AttentionMap map = snapshot_map(snapshot, choice.kind, choice.layer, choice.head);
+    SnapshotRows map = snapshot_map(snapshot, choice.kind, choice.layer, choice.head);
     const char *line = strchr(behind(text, "| weight\n"), '\n') + 1;
     const char *cells = strchr(behind(text, "rows sum to 1\n\n"), '\n') + 1;
     bool encoder = choice.kind == ATTENTION_ENCODER, decoder = choice.kind == ATTENTION_DECODER;
     for (int i = 0; i < map.rows; i++) {
         char q[32], k[32];
         double p;
-        const real *weight = map.at + i * map.width;
+        const real *weight = map.at + i * map.stride;
         int most = 0, seen = decoder ? i + 1 : map.columns;
         for (int j = 0; j < seen; j++)
             if (weight[j] > weight[most]) most = j;

@@ -41,35 +41,30 @@ FIXTURE(teardown)
 /* The labels of the source are `text` [count], and the tokens' labels `word` [N]. */
 static void assert_labels(LabelsUnit unit, int count, const char *const *text, const int *word)
 {
-    Labels labels;
-    if (!labels_make(&labels, snapshot, &vocabulary, TOKENS_SOURCE, unit, &error))
-        fail_msg("%s", error.text);
-    assert_int_equal(labels.count, count);
-    for (int i = 0; i < count; i++) assert_string_equal(labels.text[i], text[i]);
-    assert_memory_equal(labels.word, word, N * sizeof *word);
-    for (int i = 0; i < count; i++) assert_int_equal(labels.special[i], i == count - 1);
-    labels_free(&labels);
+    Labels labels[TOKEN_SIDES], *from = &labels[TOKENS_SOURCE];
+    if (!labels_make(labels, snapshot, &vocabulary, unit, &error)) fail_msg("%s", error.text);
+    assert_int_equal(from->count, count);
+    for (int i = 0; i < count; i++) assert_string_equal(from->text[i], text[i]);
+    assert_memory_equal(from->word, word, N * sizeof *word);
+    for (int i = 0; i < count; i++) assert_int_equal(from->special[i], i == count - 1);
+    labels_free(labels);
 }
 
 /* The probability of a word is the product of its tokens'. Only the translation has one. */
 TEST(test_probabilities)
 {
     double each[N];
-    Labels labels;
+    Labels labels[TOKEN_SIDES], *from = &labels[TOKENS_SOURCE], *to = &labels[TOKENS_TARGET];
     for (int i = 0; i < N; i++) each[i] = -0.1 * (i + 1);
     snapshot->each = each;
-    assert_true(
-        labels_make(&labels, snapshot, &vocabulary, TOKENS_TARGET, LABELS_WORDS, &error));
+    assert_true(labels_make(labels, snapshot, &vocabulary, LABELS_WORDS, &error));
     double sum[N] = {0};
-    for (int i = 0; i < N; i++) sum[labels.word[i]] += each[i];
-    assert_true(labels.count > 2 && labels.count < N && labels.word[1] == 0);
-    for (int i = 0; i < labels.count; i++)
-        assert_true(fabs(labels.probability[i] - exp(sum[i])) < 1e-6);
-    labels_free(&labels);
-    assert_true(
-        labels_make(&labels, snapshot, &vocabulary, TOKENS_SOURCE, LABELS_TOKENS, &error));
-    for (int i = 0; i < labels.count; i++) assert_true(isnan(labels.probability[i]));
-    labels_free(&labels);
+    for (int i = 0; i < N; i++) sum[to->word[i]] += each[i];
+    assert_true(to->count > 2 && to->count < N && to->word[1] == 0);
+    for (int i = 0; i < to->count; i++)
+        assert_true(fabs(to->probability[i] - exp(sum[i])) < 1e-6);
+    for (int i = 0; i < from->count; i++) assert_true(isnan(from->probability[i]));
+    labels_free(labels);
     snapshot->each = NULL;
 }
 

@@ -109,9 +109,9 @@ static void is_matrix(const json_t *head, const char *key, SnapshotRows want)
 static void check_head(const json_t *head, AttentionKind kind, int layer, int h)
 {
     HeadVectors x = snapshot_vectors(snapshot, kind, layer, h);
-    AttentionMap map = snapshot_map(snapshot, kind, layer, h);
+    SnapshotRows map = snapshot_map(snapshot, kind, layer, h);
     assert_true(fabs(json_number_value(json_object_get(head, "scale")) - 0.25) < 1e-12);
-    is_matrix(head, "weights", (SnapshotRows){map.at, map.rows, map.columns, map.width});
+    is_matrix(head, "weights", (SnapshotRows){map.at, map.rows, map.columns, map.stride});
     is_matrix(head, "q", x.Q);
     is_matrix(head, "k", x.K);
     is_matrix(head, "v", x.V);

@@ -94,8 +94,8 @@ static void mean_input(double *mean, CorpusSide s, int id, double *weight, int o
             for (int j = 0; s == TARGET && j < length[SOURCE]; j++) {
                 if (at[SOURCE][j] != on) continue;
                 for (int h = 0; h < H; h++) {
-                    AttentionMap map = snapshot_map(snapshot, ATTENTION_CROSS, LAYER, h);
-                    *weight += (double)map.at[i * map.width + j] / H;
+                    SnapshotRows map = snapshot_map(snapshot, ATTENTION_CROSS, LAYER, h);
+                    *weight += (double)map.at[i * map.stride + j] / H;
                 }
                 meetings++;
             }

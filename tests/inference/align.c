@@ -102,12 +102,12 @@ static double norm(const Transformer *model, const Snapshot *snapshot, int layer
     for (int o = 0; o < D; o++) {
         double sum = 0;
         for (int h = 0; h < model->config.heads; h++) {
-            AttentionMap map = snapshot_map(snapshot, ATTENTION_CROSS, layer, h);
+            SnapshotRows map = snapshot_map(snapshot, ATTENTION_CROSS, layer, h);
             SnapshotRows v = snapshot_vectors(snapshot, ATTENTION_CROSS, layer, h).V;
             double u = 0;
             for (int k = 0; k < dh; k++)
                 u += (double)W[o * D + h * dh + k] * (double)v.at[j * v.stride + k];
-            sum += (double)map.at[i * map.width + j] * u;
+            sum += (double)map.at[i * map.stride + j] * u;
         }
         square += sum * sum;
     }

@@ -83,9 +83,9 @@ TEST(a_head_that_is_off_adds_nothing)
             differ += a->activations.output[i] != before->activations.output[i];
         }
         assert_true(differ > M * D / 2);
-        AttentionMap p = snapshot_map(a, (AttentionKind)kind, 1, 2);
-        AttentionMap q = snapshot_map(before, (AttentionKind)kind, 1, 2);
-        assert_memory_equal(p.at, q.at, (size_t)(p.rows * p.width) * sizeof *p.at);
+        SnapshotRows p = snapshot_map(a, (AttentionKind)kind, 1, 2);
+        SnapshotRows q = snapshot_map(before, (AttentionKind)kind, 1, 2);
+        assert_memory_equal(p.at, q.at, (size_t)(p.rows * p.stride) * sizeof *p.at);
         snapshot_close(a), snapshot_close(b), snapshot_close(before);
         transformer_free(&off), transformer_free(&silent);
     }
@@ -94,12 +94,12 @@ TEST(a_head_that_is_off_adds_nothing)
 /* All weights of a row are 1/n, and the output is the mean of the values. */
 static void is_uniform(const Snapshot *snapshot, int kind, int layer, int head)
 {
-    AttentionMap p = snapshot_map(snapshot, (AttentionKind)kind, layer, head);
+    SnapshotRows p = snapshot_map(snapshot, (AttentionKind)kind, layer, head);
     HeadVectors v = snapshot_vectors(snapshot, (AttentionKind)kind, layer, head);
     for (int i = 0; i < p.rows; i++) {
         int seen = kind == ATTENTION_DECODER ? i + 1 : p.columns;
         for (int j = 0; j < seen; j++)
-            assert_true(fabs((double)p.at[i * p.width + j] - 1.0 / seen) < 1e-6);
+            assert_true(fabs((double)p.at[i * p.stride + j] - 1.0 / seen) < 1e-6);
         for (int k = 0; k < DH; k++) {
             double mean = 0;
             for (int j = 0; j < seen; j++) mean += (double)v.V.at[j * v.V.stride + k] / seen;
@@ -118,9 +118,9 @@ TEST(a_uniform_head_takes_the_mean_of_the_values)
             assert_true(transformer_prepare(&flat, int8, &error));
             Snapshot *a = snap(&flat), *before = snap(&model);
             is_uniform(a, kind, 0, 1);
-            AttentionMap p = snapshot_map(a, (AttentionKind)kind, 0, 0);
-            AttentionMap q = snapshot_map(before, (AttentionKind)kind, 0, 0);
-            for (int i = 0; i < p.rows * p.width && !int8; i++)  // the head beside it
+            SnapshotRows p = snapshot_map(a, (AttentionKind)kind, 0, 0);
+            SnapshotRows q = snapshot_map(before, (AttentionKind)kind, 0, 0);
+            for (int i = 0; i < p.rows * p.stride && !int8; i++)  // the head beside it
                 assert_true(fabs((double)p.at[i] - (double)q.at[i]) < 1e-4);
             snapshot_close(a), snapshot_close(before);
             transformer_free(&flat);
@@ -157,7 +157,7 @@ TEST(scale_replaces_the_factor_of_the_scores)
     Snapshot *a = snap(&scaled), *before = snap(&model);
     for (int kind = ATTENTION_ENCODER; kind <= ATTENTION_DECODER; kind++)
         for (int head = 0; head < HEADS; head++) {
-            AttentionMap p = snapshot_map(a, (AttentionKind)kind, 0, head);
+            SnapshotRows p = snapshot_map(a, (AttentionKind)kind, 0, head);
             HeadVectors v = snapshot_vectors(before, (AttentionKind)kind, 0, head);
             for (int i = 0; i < p.rows; i++) {
                 double e[LONGEST], sum = 0;
@@ -168,7 +168,7 @@ TEST(scale_replaces_the_factor_of_the_scores)
                     sum += e[j] = exp(-0.03 * s);
                 }
                 for (int j = 0; j < seen; j++)
-                    assert_true(fabs(e[j] / sum - (double)p.at[i * p.width + j]) < 1e-5);
+                    assert_true(fabs(e[j] / sum - (double)p.at[i * p.stride + j]) < 1e-5);
             }
         }
     snapshot_close(a), snapshot_close(before);

@@ -71,7 +71,7 @@ static void check_head(double *mean, AttentionKind kind, int layer, int head)
                                 : kind == ATTENTION_DECODER ? &weights->decoder[layer].self
                                                             : &weights->decoder[layer].cross;
     HeadVectors v = snapshot_vectors(snapshot, kind, layer, head);
-    AttentionMap map = snapshot_map(snapshot, kind, layer, head);
+    SnapshotRows map = snapshot_map(snapshot, kind, layer, head);
     assert_int_equal(v.Q.columns, 16);
     assert_int_equal(map.rows, kind == ATTENTION_ENCODER ? N : M);
     assert_int_equal(map.columns, kind == ATTENTION_DECODER ? M : N);
@@ -85,7 +85,7 @@ static void check_head(double *mean, AttentionKind kind, int layer, int head)
         for (int j = 0; j < seen; j++)
             sum += p[j] = exp(v.scale * compare(row(v.Q, i), row(v.K, j), v.Q.columns));
         for (int j = 0; j < map.columns; j++) {  // 0 for tokens that the decoder has not read
-            real weight = map.at[i * map.width + j];
+            real weight = map.at[i * map.stride + j];
             assert_true(j < seen ? fabs(p[j] / sum - (double)weight) < 1e-5 : weight == 0);
             assert_true(weight == own[i * map.columns + j]);
             mean[i * map.columns + j] += (double)weight / 3;
@@ -111,7 +111,7 @@ TEST(heads)
         for (int layer = 0; layer < layers; layer++) {
             double expected[M * M] = {0};
             for (int head = 0; head < 3; head++) check_head(expected, kind, layer, head);
-            AttentionMap map = snapshot_map(snapshot, kind, layer, 0);
+            SnapshotRows map = snapshot_map(snapshot, kind, layer, 0);
             snapshot_weights(mean, snapshot, kind, layer, -1);
             for (int i = 0; i < map.rows * map.columns; i++)
                 assert_true(fabs(mean[i] - expected[i]) < 1e-6);
