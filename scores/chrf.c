@@ -18,14 +18,14 @@
 #include "scores/ngrams.h"
 
 #include <assert.h>
+#include <ctype.h>
 #include <stdio.h>
 
 enum { BETA = 2 };
 
 static bool is_punctuation(uint32_t c)
 {
-    return (c > 0x20 && c < '0') || (c > '9' && c < 'A') || (c > 'Z' && c < 'a') ||
-           (c > 'z' && c < 0x7F);
+    return c < 0x80 && ispunct((int)c);
 }
 
 /* The text with a space where punctuation is split from a word. */

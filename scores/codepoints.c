@@ -81,18 +81,3 @@ bool codepoints_is_space(uint32_t c)
 {
     return u_isUWhiteSpace((UChar32)c) || (c >= 0x1C && c <= 0x1F);
 }
-
-bool codepoints_is_punctuation(uint32_t c)
-{
-    return U_GET_GC_MASK(c) & U_GC_P_MASK;
-}
-
-bool codepoints_is_symbol(uint32_t c)
-{
-    return U_GET_GC_MASK(c) & U_GC_S_MASK;
-}
-
-bool codepoints_is_number(uint32_t c)
-{
-    return U_GET_GC_MASK(c) & U_GC_N_MASK;
-}

@@ -31,7 +31,5 @@ bool codepoints_read_pair(Codepoints pair[2], const char *hypothesis, const char
 /* An array for `length` code points, or NULL and an Error. */
 uint32_t *codepoints_reserve(int length, Error *error);
 
-bool codepoints_is_space(uint32_t point);  // white space, and the separators U+001C to U+001F
-bool codepoints_is_punctuation(uint32_t point);  // categories Pc Pd Ps Pe Pi Pf Po
-bool codepoints_is_symbol(uint32_t point);       // categories Sm Sc Sk So
-bool codepoints_is_number(uint32_t point);       // categories Nd Nl No
+/* White space, and the separators U+001C to U+001F. */
+bool codepoints_is_space(uint32_t point);
