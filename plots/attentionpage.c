@@ -64,7 +64,7 @@ static int put_text(Canvas *canvas, const char *text, int y, double size, bool b
 {
     TextStyle style = canvas_style(size, bold, width);
     style.wrap = true;
-    return text ? y + (int)ceil(canvas_text(canvas, text, MARGIN, y, &style)) + TEXT_GAP : y;
+    return text ? y + (int)ceil(canvas_text(canvas, text, MARGIN, y, style)) + TEXT_GAP : y;
 }
 
 /* The texts above the maps are put by the same functions before canvas_reserve, which measures
@@ -168,9 +168,8 @@ static void paint_page(Canvas *canvas, const AttentionPage *page, const PagePlan
 {
     Colormap colors = colormap_make(THEME_LIGHT);
     int bar_x = plan->width - MARGIN - BAR;
-    TextStyle label = canvas_style(11, false, BAR);
     put_page_head(canvas, page, plan);
-    canvas_text(canvas, "attention weight", bar_x, MARGIN - 2, &label);
+    canvas_text(canvas, "attention weight", bar_x, MARGIN - 2, canvas_style(11, false, BAR));
     heatmap_bar(canvas, bar_x, MARGIN + BAR_LABEL, BAR, &colors);
     for (int s = 0; s < page->count; s++)
         paint_section(canvas, plan, &plan->section[s], &page->sections[s], &colors);

@@ -28,43 +28,31 @@ const Palette palette = {
 };
 // clang-format on
 
-struct CanvasState {
-    TextStream document;       // SVG or PDF, as far as it is written
-    cairo_surface_t *surface;  // NULL until canvas_reserve
-    cairo_t *cairo;
-    PangoFontMap *fonts;
-    PangoContext *pango;
-    bool failed;  // memory ran out while a text was laid out
-};
-
 /* ---- the page ---- */
 
 bool canvas_new(Canvas **canvas, Error *error)
 {
-    *canvas = NULL;
-    Canvas *new = calloc(1, sizeof *new + sizeof *new->state);
+    Canvas *new = *canvas = calloc(1, sizeof *new);
     if (!new) return error_memory(error, "for a picture");
-    new->state = (struct CanvasState *)(new + 1);
-    new->state->fonts = pango_cairo_font_map_new();
-    new->state->pango = pango_font_map_create_context(new->state->fonts);
+    PangoFontMap *fonts = pango_cairo_font_map_new();
+    new->pango = pango_font_map_create_context(fonts);
+    g_object_unref(fonts);
     cairo_font_options_t *options = cairo_font_options_create();
     cairo_font_options_set_antialias(options, CAIRO_ANTIALIAS_GRAY);
     cairo_font_options_set_hint_style(options, CAIRO_HINT_STYLE_SLIGHT);
     cairo_font_options_set_hint_metrics(options, CAIRO_HINT_METRICS_OFF);
-    pango_cairo_context_set_font_options(new->state->pango, options);
+    pango_cairo_context_set_font_options(new->pango, options);
     cairo_font_options_destroy(options);
     // without any font Pango draws every letter as a box in the wrong place
     PangoFontDescription *any = pango_font_description_from_string("Sans 12");
-    PangoFont *font = pango_font_map_load_font(new->state->fonts, new->state->pango, any);
+    PangoFont *font = pango_context_load_font(new->pango, any);
     pango_font_description_free(any);
-    if (font) g_object_unref(font);
-    else {
-        canvas_free(new);
-        return error_set(error, "no font is installed, so no picture can be drawn: install one "
-                                "that fontconfig finds, such as DejaVu Sans");
-    }
-    *canvas = new;
-    return true;
+    bool found = font;
+    g_clear_object(&font);
+    return found ||
+           error_set(error,
+                     "no font is installed, so no picture can be drawn: install one that "
+                     "fontconfig finds, such as DejaVu Sans");
 }
 
 bool canvas_fits(int width, int height)
@@ -85,7 +73,7 @@ static cairo_surface_t *create_surface(Canvas *canvas)
     int width = canvas->width, height = canvas->height;
     if (canvas->format == CANVAS_PNG)
         return cairo_image_surface_create(CAIRO_FORMAT_RGB24, width, height);
-    FILE *out = textstream_open(&canvas->state->document);
+    FILE *out = textstream_open(&canvas->document);
     if (!out) return NULL;
     if (canvas->format == CANVAS_PDF)
         return cairo_pdf_surface_create_for_stream(write_document, out, 0.75 * width,
@@ -98,7 +86,7 @@ static cairo_surface_t *create_surface(Canvas *canvas)
 
 bool canvas_reserve(Canvas *canvas, int width, int height, Error *error)
 {
-    assert(!canvas->state->surface);
+    assert(!canvas->cairo);
     if (!canvas_fits(width, height))
         return error_set(error,
                          "a picture of %d x %d pixels cannot be drawn: at most %d a side and "
@@ -106,13 +94,13 @@ bool canvas_reserve(Canvas *canvas, int width, int height, Error *error)
                          width, height, CANVAS_MAX_SIDE, CANVAS_MAX_PIXELS / 1000000);
     canvas->width = width;
     canvas->height = height;
-    canvas->state->surface = create_surface(canvas);
-    canvas->state->cairo = cairo_create(canvas->state->surface);
-    if (cairo_status(canvas->state->cairo) != CAIRO_STATUS_SUCCESS)
-        return error_memory(error, "for a picture of %d x %d pixels", canvas->width,
-                            canvas->height);
+    cairo_surface_t *surface = create_surface(canvas);
+    canvas->cairo = cairo_create(surface);
+    cairo_surface_destroy(surface);
+    if (cairo_status(canvas->cairo) != CAIRO_STATUS_SUCCESS)
+        return error_memory(error, "for a picture of %d x %d pixels", width, height);
     double unit = canvas->format == CANVAS_PDF ? 0.75 : 1;
-    cairo_scale(canvas->state->cairo, unit, unit);
+    cairo_scale(canvas->cairo, unit, unit);
     canvas_rectangle(canvas, 0, 0, width, height, palette.page);
     return true;
 }
@@ -120,19 +108,16 @@ bool canvas_reserve(Canvas *canvas, int width, int height, Error *error)
 void canvas_free(Canvas *canvas)
 {
     if (!canvas) return;
-    cairo_destroy(canvas->state->cairo);
-    cairo_surface_destroy(canvas->state->surface);
-    free(textstream_close(&canvas->state->document));
-    g_object_unref(canvas->state->pango);
-    g_object_unref(canvas->state->fonts);
+    cairo_destroy(canvas->cairo);
+    free(textstream_close(&canvas->document));
+    g_object_unref(canvas->pango);
     free(canvas);
 }
 
 bool canvas_check(const Canvas *canvas, Error *error)
 {
-    if (canvas->state->failed) return error_memory(error, "for the words of a picture");
-    cairo_status_t status =
-        canvas->state->cairo ? cairo_status(canvas->state->cairo) : CAIRO_STATUS_SUCCESS;
+    if (canvas->failed) return error_memory(error, "for the words of a picture");
+    cairo_status_t status = cairo_status(canvas->cairo);
     if (status == CAIRO_STATUS_SUCCESS) return true;
     return error_set(error, "the picture could not be drawn: %s",
                      cairo_status_to_string(status));
@@ -142,7 +127,7 @@ bool canvas_check(const Canvas *canvas, Error *error)
 static char *finish_document(Canvas *canvas, size_t *length, const char *title)
 {
     static const char end[] = "</svg>\n";
-    cairo_surface_t *surface = canvas->state->surface;
+    cairo_surface_t *surface = cairo_get_target(canvas->cairo);
     if (canvas->format == CANVAS_PDF) {
         cairo_pdf_surface_set_metadata(surface, CAIRO_PDF_METADATA_TITLE, title);
         cairo_pdf_surface_set_metadata(surface, CAIRO_PDF_METADATA_CREATE_DATE, "");
@@ -151,13 +136,13 @@ static char *finish_document(Canvas *canvas, size_t *length, const char *title)
     if (cairo_surface_status(surface)) return NULL;
     if (canvas->format == CANVAS_SVG) {
         gchar *escaped = g_markup_escape_text(title, -1);
-        fseek(canvas->state->document.out, -(long)strlen(end), SEEK_END);
-        fprintf(canvas->state->document.out, "<title>%s</title>\n%s", escaped, end);
+        fseek(canvas->document.out, -(long)strlen(end), SEEK_END);
+        fprintf(canvas->document.out, "<title>%s</title>\n%s", escaped, end);
         g_free(escaped);
     }
-    char *bytes = textstream_close(&canvas->state->document);
-    *length = canvas->state->document.length;
-    canvas->state->document = (TextStream){0};
+    char *bytes = textstream_close(&canvas->document);
+    *length = canvas->document.length;
+    canvas->document = (TextStream){0};
     return bytes;
 }
 
@@ -176,7 +161,7 @@ bool canvas_save_document(const char *path, Canvas *canvas, const char *title, E
 
 void canvas_row(const Canvas *canvas, int y, uint8_t *rgb)
 {
-    cairo_surface_t *surface = canvas->state->surface;
+    cairo_surface_t *surface = cairo_get_target(canvas->cairo);
     cairo_surface_flush(surface);
     const unsigned char *data = cairo_image_surface_get_data(surface);
     size_t stride = (size_t)cairo_image_surface_get_stride(surface);
@@ -189,37 +174,36 @@ void canvas_row(const Canvas *canvas, int y, uint8_t *rgb)
 
 static void set_color(Canvas *canvas, Color color)
 {
-    cairo_set_source_rgb(canvas->state->cairo, color.r / 255.0, color.g / 255.0,
-                         color.b / 255.0);
+    cairo_set_source_rgb(canvas->cairo, color.r / 255.0, color.g / 255.0, color.b / 255.0);
 }
 
 void canvas_rectangle(Canvas *canvas, double x, double y, double width, double height,
                       Color color)
 {
     set_color(canvas, color);
-    cairo_rectangle(canvas->state->cairo, x, y, width, height);
-    cairo_fill(canvas->state->cairo);
+    cairo_rectangle(canvas->cairo, x, y, width, height);
+    cairo_fill(canvas->cairo);
 }
 
 void canvas_disc(Canvas *canvas, double x, double y, double radius, Color color)
 {
     set_color(canvas, color);
-    cairo_arc(canvas->state->cairo, x, y, radius, 0, 2 * G_PI);
-    cairo_fill(canvas->state->cairo);
+    cairo_arc(canvas->cairo, x, y, radius, 0, 2 * G_PI);
+    cairo_fill(canvas->cairo);
 }
 
 void canvas_line_to(Canvas *canvas, double x, double y)
 {
-    cairo_line_to(canvas->state->cairo, x, y);
+    cairo_line_to(canvas->cairo, x, y);
 }
 
 void canvas_stroke(Canvas *canvas, double thickness, Color color)
 {
     set_color(canvas, color);
-    cairo_set_line_width(canvas->state->cairo, thickness);
-    cairo_set_line_cap(canvas->state->cairo, CAIRO_LINE_CAP_ROUND);
-    cairo_set_line_join(canvas->state->cairo, CAIRO_LINE_JOIN_ROUND);
-    cairo_stroke(canvas->state->cairo);
+    cairo_set_line_width(canvas->cairo, thickness);
+    cairo_set_line_cap(canvas->cairo, CAIRO_LINE_CAP_ROUND);
+    cairo_set_line_join(canvas->cairo, CAIRO_LINE_JOIN_ROUND);
+    cairo_stroke(canvas->cairo);
 }
 
 /* ---- text ---- */
@@ -255,27 +239,27 @@ static void report_missing(MissingGlyphs *missing, PangoLayout *layout)
 /* The layout of a text, for g_object_unref, and its logical box; NULL if the text is empty or
  * memory is short. */
 static PangoLayout *shape(PangoRectangle *box, Canvas *canvas, const char *text,
-                          const TextStyle *style)
+                          TextStyle style)
 {
     *box = (PangoRectangle){0};
     if (!*text) return NULL;
     char *clean = utf8_clean(text, LONGEST_LINE, false);
-    canvas->state->failed |= !clean;
+    canvas->failed |= !clean;
     if (!clean) return NULL;
     PangoFontDescription *font = pango_font_description_new();
     pango_font_description_set_family_static(font, "Noto Sans, DejaVu Sans, Sans");
-    pango_font_description_set_absolute_size(font, style->size * PANGO_SCALE);
-    if (style->bold) pango_font_description_set_weight(font, PANGO_WEIGHT_BOLD);
-    PangoLayout *layout = pango_layout_new(canvas->state->pango);
+    pango_font_description_set_absolute_size(font, style.size * PANGO_SCALE);
+    if (style.bold) pango_font_description_set_weight(font, PANGO_WEIGHT_BOLD);
+    PangoLayout *layout = pango_layout_new(canvas->pango);
     pango_layout_set_font_description(layout, font);
     pango_font_description_free(font);
     pango_layout_set_single_paragraph_mode(layout, TRUE);
     pango_layout_set_text(layout, clean, -1);
     free(clean);
     pango_layout_get_extents(layout, NULL, box);
-    if (style->max_width > 0 && box->width > style->max_width * PANGO_SCALE) {
-        pango_layout_set_width(layout, (int)(style->max_width * PANGO_SCALE));
-        if (style->wrap) pango_layout_set_wrap(layout, PANGO_WRAP_WORD_CHAR);
+    if (style.max_width > 0 && box->width > style.max_width * PANGO_SCALE) {
+        pango_layout_set_width(layout, (int)(style.max_width * PANGO_SCALE));
+        if (style.wrap) pango_layout_set_wrap(layout, PANGO_WRAP_WORD_CHAR);
         else pango_layout_set_ellipsize(layout, PANGO_ELLIPSIZE_END);
         pango_layout_get_extents(layout, NULL, box);
     }
@@ -284,51 +268,48 @@ static PangoLayout *shape(PangoRectangle *box, Canvas *canvas, const char *text,
     return layout;
 }
 
-static double pixels(int units)
-{
-    return (double)units / PANGO_SCALE;
-}
-
-double canvas_measure(Canvas *canvas, const char *text, const TextStyle *style)
+double canvas_measure(Canvas *canvas, const char *text, TextStyle style)
 {
     PangoRectangle box;
     g_clear_object(&(PangoLayout *){shape(&box, canvas, text, style)});
-    return pixels(box.width);
+    return pango_units_to_double(box.width);
 }
 
 static void show_text(cairo_t *cairo, PangoLayout *layout, const PangoRectangle *box, double x,
-                      double y, const TextStyle *style)
+                      double y, TextStyle style)
 {
-    double left = -pixels(box->x), top = 0, width = pixels(box->width),
-           baseline = pixels(pango_layout_get_baseline(layout));
-    if (style->across != ALIGN_START) left -= width * (style->across == ALIGN_END ? 1 : 0.5);
-    if (style->middle) top = 0.36 * style->size - baseline;  // half a digit
+    double left = -pango_units_to_double(box->x), top = 0,
+           width = pango_units_to_double(box->width),
+           baseline = pango_units_to_double(pango_layout_get_baseline(layout));
+    if (style.across != ALIGN_START) left -= width * (style.across == ALIGN_END ? 1 : 0.5);
+    if (style.middle) top = 0.36 * style.size - baseline;  // half a digit
     cairo_save(cairo);
-    if (style->angle == 0) {  // upright letters are sharp when their baseline is on a pixel
+    if (style.angle == 0) {  // upright letters are sharp when their baseline is on a pixel
         left = round(x + left);
         top = round(y + top + baseline) - baseline;
     } else {
         cairo_translate(cairo, x, y);
-        cairo_rotate(cairo, -style->angle * G_PI / 180);
+        cairo_rotate(cairo, -style.angle * G_PI / 180);
     }
     cairo_move_to(cairo, left, top);
     pango_cairo_show_layout(cairo, layout);
     cairo_new_path(cairo);
-    if (style->underlined) {
-        cairo_rectangle(cairo, left + pixels(box->x), top + baseline + 2, width, 1);
+    if (style.underlined) {
+        cairo_rectangle(cairo, left + pango_units_to_double(box->x), top + baseline + 2, width,
+                        1);
         cairo_fill(cairo);
     }
     cairo_restore(cairo);
 }
 
-double canvas_text(Canvas *canvas, const char *text, double x, double y, const TextStyle *style)
+double canvas_text(Canvas *canvas, const char *text, double x, double y, TextStyle style)
 {
     PangoRectangle box;
     PangoLayout *layout = shape(&box, canvas, text, style);
-    if (layout && canvas->state->cairo) {
-        set_color(canvas, style->color);
-        show_text(canvas->state->cairo, layout, &box, x, y, style);
+    if (layout && canvas->cairo) {
+        set_color(canvas, style.color);
+        show_text(canvas->cairo, layout, &box, x, y, style);
     }
     g_clear_object(&layout);
-    return pixels(box.height);
+    return pango_units_to_double(box.height);
 }

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "base/error.h"
+#include "base/textstream.h"
 
 #include <stdint.h>
 
@@ -58,10 +59,15 @@ typedef struct Canvas {
     CanvasFormat format;
     MissingGlyphs *missing;  // (+=), or NULL
     int width, height;
-    struct CanvasState *state;
+    // of canvas.c
+    TextStream document;   // SVG or PDF, as far as it is written
+    struct _cairo *cairo;  // NULL until canvas_reserve
+    struct _PangoContext *pango;
+    bool failed;  // memory ran out while a text was laid out
 } Canvas;
 
-/* A canvas without pixels, which can measure text. Fails if no font is installed. */
+/* A canvas without pixels, which can measure text; for canvas_free, even if this fails, as it
+ * does if no font is installed. */
 bool canvas_new(Canvas **canvas, Error *error);
 
 /* Whether a picture of this size is within the limits above. */
@@ -76,8 +82,8 @@ bool canvas_save_document(const char *path, Canvas *canvas, const char *title, E
 
 void canvas_free(Canvas *canvas);
 
-/* False if an earlier drawing call failed (not enough memory). The drawing functions report no
- * errors: call this at the end. */
+/* False if a drawing call failed (not enough memory). These report no errors: call this at the
+ * end of what canvas_reserve began. */
 bool canvas_check(const Canvas *canvas, Error *error);
 
 /* rgb [width,3] (=) a row of the picture's pixels. */
@@ -98,8 +104,7 @@ TextStyle canvas_style(double size, bool bold, double max_width);
 /* Draws a line of UTF-8 text in any script, or several if style->wrap is set. Invalid bytes and
  * control characters become U+FFFD; a character without a glyph becomes a box with its code
  * point. Returns the height of the text, which is all that it does before canvas_reserve. */
-double canvas_text(Canvas *canvas, const char *text, double x, double y,
-                   const TextStyle *style);
+double canvas_text(Canvas *canvas, const char *text, double x, double y, TextStyle style);
 
 /* The width of such a text, before rotation. */
-double canvas_measure(Canvas *canvas, const char *text, const TextStyle *style);
+double canvas_measure(Canvas *canvas, const char *text, TextStyle style);

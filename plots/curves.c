@@ -5,7 +5,6 @@
  * these. If it spans less than a factor of about 3, it has linear ticks. */
 #include "plots/curves.h"
 
-#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 
@@ -117,7 +116,10 @@ double axis_place(const Axis *axis, double value)
     return (log10(value) - log10(axis->low)) / (log10(axis->high) - log10(axis->low));
 }
 
-static const Axis empty_axis = {.low = INFINITY, .high = -INFINITY};
+static Axis empty_axis(bool log)
+{
+    return (Axis){.log = log, .low = INFINITY, .high = -INFINITY};
+}
 
 static void widen(Axis *axis, double value)
 {
@@ -125,14 +127,15 @@ static void widen(Axis *axis, double value)
     axis->high = fmax(axis->high, value);
 }
 
-/* Widens both axes to the points of all series that are drawn. */
-static void include(Axis *across, Axis *up, const Series *series, int count)
+/* up (=), and across widened to the points of all series that are drawn. */
+static void include(Axis *across, Axis *up, const Chart *chart)
 {
-    for (int s = 0; s < count; s++)
-        for (int i = 0; i < series[s].count; i++) {
-            if (!is_drawn(&series[s], i, up->log)) continue;
-            widen(across, series[s].x[i]);
-            widen(up, series[s].y[i]);
+    *up = empty_axis(up->log);
+    for (const Series *s = chart->series; s < chart->series + chart->count; s++)
+        for (int i = 0; i < s->count; i++) {
+            if (!is_drawn(s, i, up->log)) continue;
+            widen(across, s->x[i]);
+            widen(up, s->y[i]);
         }
 }
 
@@ -155,14 +158,14 @@ static double place_y(const Chart *chart, double y)
 
 /* Draws the points up to chart->until, with a dot at the last of them if that is finite. A point
  * that is not drawn is a gap. A long line is drawn in pieces: the time for one is quadratic. */
-static void draw_series(Canvas *canvas, const Chart *chart, const Series *series, bool log)
+static void draw_series(Canvas *canvas, const Chart *chart, const Series *series)
 {
     int count = series->count;
     while (count > 0 && series->x[count - 1] > chart->until) count--;
     Color color = series_color(series);
     bool dots = series->points && series->count <= MAX_DOTS;
     for (int i = 0, points = 0; i <= count; i++) {
-        if (i < count && is_drawn(series, i, log)) {
+        if (i < count && is_drawn(series, i, chart->up.log)) {
             double x = place_x(chart, series->x[i]), y = place_y(chart, series->y[i]);
             canvas_line_to(canvas, x, y);
             if (++points % PIECE == 0)
@@ -178,85 +181,78 @@ static void draw_series(Canvas *canvas, const Chart *chart, const Series *series
     }
 }
 
-/* ---- one panel ---- */
+/* ---- one chart ---- */
 
-static void paint_axes(Canvas *canvas, const Chart *chart, const CurvePanel *panel, bool last)
+/* last: of a page, with the labels of its horizontal axis. */
+static void paint_axes(Canvas *canvas, const Chart *chart, bool last)
 {
-    Color rule = palette.rule;
     TextStyle style = canvas_style(12, false, 0);
     double bottom = chart->y + chart->height;
     style.across = ALIGN_END, style.middle = true;
     for (int i = 0; i < chart->up.ticks; i++) {
         double y = round(place_y(chart, chart->up.tick[i]));
-        canvas_rectangle(canvas, chart->x, y, chart->width, 1, rule);
-        canvas_text(canvas, chart->up.label[i], chart->x - TICK_GAP, y, &style);
+        canvas_rectangle(canvas, chart->x, y, chart->width, 1, palette.rule);
+        canvas_text(canvas, chart->up.label[i], chart->x - TICK_GAP, y, style);
     }
     style.across = ALIGN_CENTRE, style.middle = false;
     for (int i = 0; i < chart->across.ticks; i++) {
         double x = round(place_x(chart, chart->across.tick[i]));
-        canvas_rectangle(canvas, x, bottom, 1, 5, rule);
-        if (last) canvas_text(canvas, chart->across.label[i], x, bottom + 6, &style);
+        canvas_rectangle(canvas, x, bottom, 1, 5, palette.rule);
+        if (last) canvas_text(canvas, chart->across.label[i], x, bottom + 6, style);
     }
-    canvas_rectangle(canvas, chart->x, bottom, chart->width, 1, rule);
-    if (last && panel->x_label)
-        canvas_text(canvas, panel->x_label, chart->x + chart->width / 2.0, bottom + X_TICKS,
-                    &style);
-    if (panel->y_label) {
-        style.angle = 90;
-        style.max_width = chart->height;
-        canvas_text(canvas, panel->y_label, MARGIN - 8, chart->y + chart->height / 2.0, &style);
-    }
+    canvas_rectangle(canvas, chart->x, bottom, chart->width, 1, palette.rule);
+    if (last && chart->x_label)
+        canvas_text(canvas, chart->x_label, chart->x + chart->width / 2, bottom + X_TICKS,
+                    style);
+    style.angle = 90;
+    style.max_width = chart->height;
+    if (chart->y_label)
+        canvas_text(canvas, chart->y_label, MARGIN - 8, chart->y + chart->height / 2, style);
 }
 
-/* The names of the series, above the panel at the right, and its title at the left. */
-static void paint_head(Canvas *canvas, const Chart *chart, const CurvePanel *panel)
+/* The names of the series, above the chart at the right, and its title at the left. */
+static void paint_head(Canvas *canvas, const Chart *chart)
 {
     double x = chart->x + chart->width, y = chart->y - 16;
-    TextStyle style = canvas_style(13, false, 0);
+    TextStyle style = canvas_style(13, false, 200);
     style.across = ALIGN_END;
     style.middle = true;
-    style.max_width = 200;
-    for (int s = panel->count - 1; s >= 0; s--) {
-        const Series *series = &panel->series[s];
+    for (int s = chart->count - 1; s >= 0; s--) {
+        const Series *series = &chart->series[s];
         if (!series->label || x < chart->x + 200) continue;
-        canvas_text(canvas, series->label, x, y, &style);
-        x -= canvas_measure(canvas, series->label, &style) + 7;
+        canvas_text(canvas, series->label, x, y, style);
+        x -= canvas_measure(canvas, series->label, style) + 7;
         canvas_rectangle(canvas, round(x - LEGEND_LINE), round(y - 1), LEGEND_LINE, 3,
                          series_color(series));
         x -= LEGEND_LINE + LEGEND_GAP;
     }
-    if (!panel->title) return;
-    style = canvas_style(14, true, 0);
+    style = canvas_style(14, true, fmax(x - chart->x, 40));
     style.middle = true;
-    style.max_width = fmax(x - chart->x, 40);
-    canvas_text(canvas, panel->title, chart->x, y, &style);
+    if (chart->title) canvas_text(canvas, chart->title, chart->x, y, style);
 }
 
-static void paint_panel(Canvas *canvas, const Chart *chart, const CurvePanel *panel, bool last)
+static void paint_chart(Canvas *canvas, const Chart *chart, bool last)
 {
-    paint_axes(canvas, chart, panel, last);
-    paint_head(canvas, chart, panel);
-    for (int s = panel->count - 1; s >= 0; s--)  // the first one on top
-        draw_series(canvas, chart, &panel->series[s], panel->log_y);
+    paint_axes(canvas, chart, last);
+    paint_head(canvas, chart);
+    for (int s = chart->count - 1; s >= 0; s--)  // the first one on top
+        draw_series(canvas, chart, &chart->series[s]);
 }
 
 /* ---- the page ---- */
 
-/* Ranges and places of all panels; returns the page's height. */
-static int plan_panels(Canvas *canvas, Chart *charts, const CurvePanel *panels, int count,
-                       int y)
+/* Ranges and places of all charts, from y on; returns the page's height. */
+static int plan_charts(Canvas *canvas, Chart *charts, int count, int y)
 {
-    Axis across = empty_axis;
-    TextStyle style = canvas_style(12, false, 0);
+    Axis across = empty_axis(false);
     double labels = 0;
     for (int p = 0; p < count; p++) {
         Axis *up = &charts[p].up;
-        *up = empty_axis;
-        up->log = panels[p].log_y;
-        include(&across, up, panels[p].series, panels[p].count);
+        include(&across, up, &charts[p]);
         make_ticks(up, false, p == 0 ? 6 : 4);
         for (int i = 0; i < up->ticks; i++)
-            labels = fmax(labels, canvas_measure(canvas, up->label[i], &style));
+            labels =
+                fmax(labels, canvas_measure(canvas, up->label[i], canvas_style(12, false, 0)));
     }
     if (across.low > 0 && across.low < 0.05 * across.high)
         across.low = 0;  // updates are counted from 0
@@ -269,46 +265,41 @@ static int plan_panels(Canvas *canvas, Chart *charts, const CurvePanel *panels, 
         chart->width = WIDTH - MARGIN - chart->x;
         chart->y = y + PANEL_HEAD;
         chart->height = p == 0 ? PANEL_HEIGHT : SECOND_HEIGHT;
-        y += PANEL_HEAD + (p == 0 ? PANEL_HEIGHT : SECOND_HEIGHT) + PANEL_GAP;
+        y = (int)(chart->y + chart->height) + PANEL_GAP;
     }
     return y - PANEL_GAP + X_TICKS + X_LABEL + MARGIN;
 }
 
-bool curves_draw(Canvas **page, const char *title, const char *subtitle,
-                 const CurvePanel *panels, int count, Chart *charts, Error *error)
+bool curves_draw(Canvas **page, const char *title, const char *subtitle, Chart *charts,
+                 int count, Error *error)
 {
-    assert(count >= 1);
     if (!canvas_new(page, error)) return false;
     Canvas *canvas = *page;
-    int height =
-        plan_panels(canvas, charts, panels, count, MARGIN + TITLE_HEIGHT + SUBTITLE_HEIGHT);
+    int height = plan_charts(canvas, charts, count, MARGIN + TITLE_HEIGHT + SUBTITLE_HEIGHT);
     if (!canvas_reserve(canvas, WIDTH, height, error)) return false;
-    TextStyle head = canvas_style(22, true, WIDTH - 2 * MARGIN),
-              line = canvas_style(14, false, WIDTH - 2 * MARGIN);
-    canvas_text(canvas, title, MARGIN, MARGIN - 6, &head);
-    canvas_text(canvas, subtitle, MARGIN, MARGIN - 6 + TITLE_HEIGHT, &line);
-    for (int p = 0; p < count; p++) paint_panel(canvas, &charts[p], &panels[p], p == count - 1);
+    canvas_text(canvas, title, MARGIN, MARGIN - 6, canvas_style(22, true, WIDTH - 2 * MARGIN));
+    canvas_text(canvas, subtitle, MARGIN, MARGIN - 6 + TITLE_HEIGHT,
+                canvas_style(14, false, WIDTH - 2 * MARGIN));
+    for (int p = 0; p < count; p++) paint_chart(canvas, &charts[p], p == count - 1);
     return canvas_check(canvas, error);
 }
 
 /* ---- a chart inside another page ---- */
 
-void chart_fit(Chart *chart, const Series *series, int count)
+void chart_fit(Chart *chart)
 {
-    chart->across = chart->up = empty_axis;
+    chart->across = empty_axis(false);
     chart->up.log = true;
-    include(&chart->across, &chart->up, series, count);
-    chart->until = fmax(chart->across.high, 1);
+    include(&chart->across, &chart->up, chart);
     chart->across.low = 0;
-    chart->across.high = chart->until;
+    chart->across.high = chart->until = fmax(chart->across.high, 1);
     make_ticks(&chart->across, true, SMALL_X_TICKS);
     make_ticks(&chart->up, false, SMALL_Y_TICKS);
 }
 
-void chart_draw(Canvas *canvas, const Chart *chart, const Series *series, int count)
+void chart_draw(Canvas *canvas, const Chart *chart)
 {
-    const CurvePanel panel = {.series = series, .count = count, .log_y = true};
-    paint_panel(canvas, chart, &panel, true);
+    paint_chart(canvas, chart, true);
     canvas_rectangle(canvas, round(place_x(chart, chart->until)), chart->y, 1, chart->height,
                      palette.muted);
 }

@@ -27,31 +27,25 @@ typedef struct Series {
     bool points;        // a dot at every point as well (up to 60 points)
 } Series;
 
-/* Where a chart lies on the page. A point is at pixel
- * x + width · axis_place(&across, ·),  y + height · (1 - axis_place(&up, ·)). */
+/* A point is at pixel x + width · axis_place(&across, ·), y + height · (1 - axis_place(&up, ·)). */
 typedef struct Chart {
-    double x, y, width, height;  // of the area between the axes, pixels
-    Axis across, up;
-    double until;  // series are drawn up to this x; INFINITY: all
-} Chart;
-
-typedef struct CurvePanel {
     const char *title;              // or NULL
     const char *x_label, *y_label;  // or NULL
     const Series *series;           // [count]; a point that is not drawn is a gap in its line
     int count;
-    bool log_y;  // values that are not above 0 are gaps
-} CurvePanel;
+    double x, y, width, height;  // of the area between the axes, pixels
+    Axis across, up;             // up.log: values that are not above 0 are gaps
+    double until;                // series are drawn up to this x; INFINITY: all
+} Chart;
 
-/* Draws the page. Free *page with canvas_free, even if it fails. charts [count] (=) the
- * positions of the panels, which share the range of x. */
-bool curves_draw(Canvas **page, const char *title, const char *subtitle,
-                 const CurvePanel *panels, int count, Chart *charts, Error *error);
+/* Draws the page. Free *page with canvas_free, even if it fails. Set of each chart what comes
+ * before x, and up.log; the rest (=) is its position. They share the range of x. */
+bool curves_draw(Canvas **page, const char *title, const char *subtitle, Chart *charts,
+                 int count, Error *error);
 
 /* chart->across, up and until (=) so that all of the series is visible. The horizontal axis
- * begins at 0; the vertical one is logarithmic, and values that are not above 0 are left
- * out. */
-void chart_fit(Chart *chart, const Series *series, int count);
+ * begins at 0, the vertical one is logarithmic. */
+void chart_fit(Chart *chart);
 
 /* Draws a chart up to chart->until, where a vertical line and dots are. */
-void chart_draw(Canvas *canvas, const Chart *chart, const Series *series, int count);
+void chart_draw(Canvas *canvas, const Chart *chart);

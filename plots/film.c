@@ -42,12 +42,12 @@ static bool make_plan(FilmPlan *plan, const Film *film, Error *error)
 {
     int rows = 1, columns = film->columns, heads = film->heads > 1 ? film->heads : 0, right = 0;
     Canvas *canvas;
-    if (!canvas_new(&canvas, error)) return false;
+    bool good = canvas_new(&canvas, error);
     for (int f = 0; f < film->count; f++) rows = larger(rows, film->frame[f].word.count);
     *plan = (FilmPlan){.cell = clamp(LARGE_MAP / larger(rows, columns), LEAST_CELL, LARGE_CELL),
                        .heads = heads,
                        .columns = heads ? 2 : 1};
-    for (int f = 0; f < film->count; f++) {
+    for (int f = 0; f < film->count && good; f++) {
         HeatMap mean = mean_map(film, &film->frame[f], NULL);
         HeatMapPlan map = heatmap_plan(canvas, &mean, plan->cell);
         plan->left = larger(plan->left, map.left);
@@ -68,11 +68,15 @@ static bool make_plan(FilmPlan *plan, const Film *film, Error *error)
     int stack = lines * (plan->head_height + HEAD_GAP) - HEAD_GAP - HEAD_TITLE;
     int y = plan->top + larger(map_height, stack) + 36;
     plan->height = y + CHART + CHART_LABELS + MARGIN;
-    plan->chart = (Chart){.x = MARGIN + CHART_LEFT, .y = y, .height = CHART};
-    plan->chart.width = plan->width - MARGIN - plan->chart.x;
-    chart_fit(&plan->chart, film->loss, 2);
+    plan->chart = (Chart){.series = film->loss,
+                          .count = 2,
+                          .x = MARGIN + CHART_LEFT,
+                          .y = y,
+                          .width = plan->width - 2 * MARGIN - CHART_LEFT,
+                          .height = CHART};
+    chart_fit(&plan->chart);
     canvas_free(canvas);
-    return true;
+    return good;
 }
 
 /* ---- draw ---- */
@@ -85,15 +89,15 @@ static bool draw_head(Canvas *canvas, const FilmPlan *plan, const Film *film,
         return error_memory(error, "to draw the film");
     double width = plan->width - 2 * MARGIN - 150;
     TextStyle title = canvas_style(18, true, width), line = canvas_style(14, false, width);
-    canvas_text(canvas, film->title, MARGIN, MARGIN - 4, &title);
-    canvas_text(canvas, says, MARGIN, MARGIN + 24, &line);
+    canvas_text(canvas, film->title, MARGIN, MARGIN - 4, title);
+    canvas_text(canvas, says, MARGIN, MARGIN + 24, line);
     free(says);
     title.across = line.across = ALIGN_END;
     title.max_width = line.max_width = 140;
     snprintf(update, sizeof update, "update %lld", frame->update);
     if (isfinite(frame->loss)) snprintf(loss, sizeof loss, "loss %.2f", frame->loss);
-    canvas_text(canvas, update, plan->width - MARGIN, MARGIN - 4, &title);
-    canvas_text(canvas, loss, plan->width - MARGIN, MARGIN + 24, &line);
+    canvas_text(canvas, update, plan->width - MARGIN, MARGIN - 4, title);
+    canvas_text(canvas, loss, plan->width - MARGIN, MARGIN + 24, line);
     return true;
 }
 
@@ -120,7 +124,6 @@ static void draw_maps(Canvas *canvas, const FilmPlan *plan, const HeatMap *mean,
     map.y = plan->top - map.top;
     if (!numbers) map.number_size = 0;
     heatmap_paint(canvas, &map, mean, &colors, false);
-    TextStyle style = canvas_style(12, false, 0);
     HeatMap head = {.weight = mean->weight, .rows = mean->rows, .columns = mean->columns};
     for (int h = 0; h < plan->heads; h++) {
         char name[32];
@@ -129,7 +132,7 @@ static void draw_maps(Canvas *canvas, const FilmPlan *plan, const HeatMap *mean,
         head.weight += (size_t)head.rows * (size_t)head.columns;
         HeatMapPlan small = heatmap_plan(canvas, &head, plan->small);
         snprintf(name, sizeof name, "head %d", h + 1);
-        canvas_text(canvas, name, x, y - HEAD_TITLE, &style);
+        canvas_text(canvas, name, x, y - HEAD_TITLE, canvas_style(12, false, 0));
         small.x = x - small.left;
         small.y = y - small.top;
         heatmap_paint(canvas, &small, &head, &colors, false);
@@ -158,7 +161,7 @@ static bool draw_frame(Canvas **page, int *milliseconds, void *context, int f, E
     find_weights(drawing->weight, film, frame, f == 0);
     draw_maps(*page, plan, &mean, f == 0);
     chart.until = (double)frame->update;
-    chart_draw(*page, &chart, film->loss, 2);
+    chart_draw(*page, &chart);
     return true;
 }
 

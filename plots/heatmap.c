@@ -20,10 +20,13 @@ enum { NUMBER_CELL = 21, LONG_NUMBER_CELL = 34, LARGE_MAP = 300 };
 
 /* ---- styles ---- */
 
-static TextStyle label_style(const HeatMapPlan *plan, bool special)
+/* special, unknown: of a label, [i]; or NULL */
+static TextStyle label_style(const HeatMapPlan *plan, const bool *special, const bool *unknown,
+                             int i)
 {
     return (TextStyle){.size = plan->label_size,
-                       .color = special ? palette.muted : palette.ink,
+                       .color = special && special[i] ? palette.muted : palette.ink,
+                       .underlined = unknown && unknown[i],
                        .across = ALIGN_END,
                        .middle = true,
                        .max_width = plan->label_width};
@@ -46,10 +49,9 @@ static double widest(Canvas *canvas, const HeatMapPlan *plan, const char *const 
                      int count)
 {
     double width = 0;
-    for (int i = 0; labels && i < count; i += plan->label_step) {
-        TextStyle style = label_style(plan, false);
-        width = fmax(width, canvas_measure(canvas, labels[i], &style));
-    }
+    TextStyle style = label_style(plan, NULL, NULL, 0);
+    for (int i = 0; labels && i < count; i += plan->label_step)
+        width = fmax(width, canvas_measure(canvas, labels[i], style));
     return width;
 }
 
@@ -65,8 +67,8 @@ static double plan_columns(Canvas *canvas, HeatMapPlan *plan, const HeatMap *map
     plan->slant = pitch * sqrt(0.5) >= line ? 45 : pitch * sqrt(0.75) >= line ? 60 : 90;
     double radians = plan->slant * 3.14159265358979323846 / 180, reach = 0;
     for (int j = 0; j < map->columns; j += plan->label_step) {
-        TextStyle style = label_style(plan, false);
-        double label = canvas_measure(canvas, map->column_labels[j], &style);
+        double label =
+            canvas_measure(canvas, map->column_labels[j], label_style(plan, NULL, NULL, j));
         reach = fmax(reach, (j + 0.5) * plan->cell + label * cos(radians) + line / 2);
     }
     plan->overhang = (int)ceil(fmax(reach - (double)plan->cell * map->columns, 0));
@@ -86,18 +88,18 @@ HeatMapPlan heatmap_plan(Canvas *canvas, const HeatMap *map, int cell)
     double title = 0;
     if (map->title) {
         TextStyle style = title_style(map, &plan);
-        title = canvas_measure(canvas, map->title, &style);
+        title = canvas_measure(canvas, map->title, style);
         band += style.size + (map->row_labels || map->column_labels ? 9 : 11);
     }
     if (map->note) {
-        TextStyle style = canvas_style(NOTE_SIZE, false, 0);
-        title = fmax(title, canvas_measure(canvas, map->note, &style));
+        title =
+            fmax(title, canvas_measure(canvas, map->note, canvas_style(NOTE_SIZE, false, 0)));
         plan.foot = NOTE_SPACE + (int)ceil(1.4 * NOTE_SIZE);
     }
     plan.left = rows > 0 ? (int)ceil(rows) + LABEL_SPACE : 0;
     if (rows > 0 && map->row_numbers) {
         TextStyle style = canvas_style(NOTE_SIZE, true, 0);
-        plan.number_width = (int)ceil(canvas_measure(canvas, "0.00", &style)) + LABEL_SPACE;
+        plan.number_width = (int)ceil(canvas_measure(canvas, "0.00", style)) + LABEL_SPACE;
         plan.left += plan.number_width;
     }
     plan.top = (int)ceil(band);
@@ -115,26 +117,23 @@ static void paint_labels(Canvas *canvas, int x, int y, const HeatMapPlan *plan,
 {
     double half = 0.5 * (plan->cell - plan->gap);
     for (int i = 0; map->row_labels && i < map->rows; i += plan->label_step) {
-        TextStyle style = label_style(plan, map->row_special && map->row_special[i]);
-        style.underlined = map->row_unknown && map->row_unknown[i];
+        TextStyle style = label_style(plan, map->row_special, map->row_unknown, i);
         double middle = y + i * plan->cell + half;
         canvas_text(canvas, map->row_labels[i], x - LABEL_SPACE - plan->number_width, middle,
-                    &style);
+                    style);
         if (!plan->number_width || isnan(map->row_numbers[i])) continue;
         char number[16];
         style = canvas_style(NOTE_SIZE, map->row_numbers[i] < 0.5f, 0);
         style.across = ALIGN_END, style.middle = true;
         snprintf(number, sizeof number, "%.2f", (double)map->row_numbers[i]);
-        canvas_text(canvas, number, x - LABEL_SPACE, middle, &style);
+        canvas_text(canvas, number, x - LABEL_SPACE, middle, style);
     }
     for (int j = 0; map->column_labels && j < map->columns; j += plan->label_step) {
-        TextStyle style = label_style(plan, map->column_special && map->column_special[j]);
-        style.underlined = map->column_unknown && map->column_unknown[j];
+        TextStyle style = label_style(plan, map->column_special, map->column_unknown, j);
         style.across = plan->slant > 0 ? ALIGN_START : ALIGN_CENTRE;
         style.angle = plan->slant;
         double above = LABEL_SPACE + (plan->slant > 0 ? SLANT_SPACE : 0.3 * plan->label_size);
-        canvas_text(canvas, map->column_labels[j], x + j * plan->cell + half, y - above,
-                    &style);
+        canvas_text(canvas, map->column_labels[j], x + j * plan->cell + half, y - above, style);
     }
 }
 
@@ -152,11 +151,11 @@ static void paint_number(Canvas *canvas, double x, double y, const HeatMapPlan *
     if (fabsf(value) < 0.005f) return;
     if (plan->cell >= LONG_NUMBER_CELL) snprintf(text, sizeof text, "%.2f", (double)value);
     else heatmap_number(text, value);
-    TextStyle style = {.size = plan->number_size,
-                       .color = colormap_contrast(background),
-                       .across = ALIGN_CENTRE,
-                       .middle = true};
-    canvas_text(canvas, text, x, y, &style);
+    canvas_text(canvas, text, x, y,
+                (TextStyle){.size = plan->number_size,
+                            .color = colormap_contrast(background),
+                            .across = ALIGN_CENTRE,
+                            .middle = true});
 }
 
 /* A frame around all cells, outside of them. */
@@ -175,8 +174,7 @@ static void paint_frame(Canvas *canvas, int x, int y, const HeatMapPlan *plan,
 void heatmap_paint(Canvas *canvas, const HeatMapPlan *plan, const HeatMap *map,
                    const Colormap *colors, bool causal)
 {
-    int x = plan->x + plan->left, y = plan->y + plan->top;
-    int side = plan->cell - plan->gap;
+    int x = plan->x + plan->left, y = plan->y + plan->top, side = plan->cell - plan->gap;
     for (int i = 0; i < map->rows; i++) {
         for (int j = 0; j < map->columns; j++) {
             float value = map->weight[(size_t)i * (size_t)map->columns + (size_t)j];
@@ -190,14 +188,10 @@ void heatmap_paint(Canvas *canvas, const HeatMapPlan *plan, const HeatMap *map,
         }
     }
     paint_labels(canvas, x, y, plan, map);
-    if (map->title) {
-        TextStyle style = title_style(map, plan);
-        canvas_text(canvas, map->title, x, plan->y, &style);
-    }
-    if (map->note) {
-        TextStyle style = canvas_style(NOTE_SIZE, false, 0);
-        canvas_text(canvas, map->note, x, y + plan->cell * map->rows + NOTE_SPACE, &style);
-    }
+    if (map->title) canvas_text(canvas, map->title, x, plan->y, title_style(map, plan));
+    if (map->note)
+        canvas_text(canvas, map->note, x, y + plan->cell * map->rows + NOTE_SPACE,
+                    canvas_style(NOTE_SIZE, false, 0));
     if (map->outlined) paint_frame(canvas, x, y, plan, map);
 }
 
@@ -208,8 +202,7 @@ void heatmap_bar(Canvas *canvas, int x, int y, int width, const Colormap *colors
         float value = width > 1 ? (float)i / (float)(width - 1) : 0;
         canvas_rectangle(canvas, x + i, y, width - i, 10, colormap_color(colors, value, false));
     }
-    for (int i = 0; i < 3; i++) {
-        TextStyle style = {.size = 11, .color = palette.muted, .across = (Align)i};
-        canvas_text(canvas, figures[i], x + 0.5 * i * width, y + 12, &style);
-    }
+    for (int i = 0; i < 3; i++)
+        canvas_text(canvas, figures[i], x + 0.5 * i * width, y + 12,
+                    (TextStyle){.size = 11, .color = palette.muted, .across = (Align)i});
 }

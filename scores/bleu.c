@@ -22,9 +22,8 @@
 bool bleu_add(Bleu *bleu, const char *hypothesis, const char *reference, Error *error)
 {
     Codepoints text[2], *h = &text[0], *r = &text[1];
-    if (!codepoints_read_pair(text, hypothesis, reference, bleu->lowercase, error))
-        return false;
-    bool good = tokenization_apply(h, bleu->tokenization, error) &&
+    bool good = codepoints_read_pair(text, hypothesis, reference, bleu->lowercase, error) &&
+                tokenization_apply(h, bleu->tokenization, error) &&
                 tokenization_apply(r, bleu->tokenization, error) &&
                 ngrams_number_words(h, r, error) &&
                 ngrams_count_correct(bleu->correct, h, r, BLEU_ORDER, error);

@@ -88,9 +88,8 @@ bool chrf_add(Chrf *chrf, const char *hypothesis, const char *reference, Error *
     assert(chrf->word_order >= 0 && chrf->word_order <= CHRF_WORD_ORDER);
     Chrf sum = *chrf;
     Codepoints text[2], *h = &text[0], *r = &text[1];
-    if (!codepoints_read_pair(text, hypothesis, reference, chrf->lowercase, error))
-        return false;
-    bool good = chrf->word_order == 0 || count_words(&sum, h, r, error);
+    bool good = codepoints_read_pair(text, hypothesis, reference, chrf->lowercase, error) &&
+                (chrf->word_order == 0 || count_words(&sum, h, r, error));
     if (good) {
         remove_spaces(h);
         remove_spaces(r);

@@ -66,15 +66,11 @@ bool codepoints_read(Codepoints *text, const char *utf8, bool lowercase, Error *
 bool codepoints_read_pair(Codepoints pair[2], const char *hypothesis, const char *reference,
                           bool lowercase, Error *error)
 {
-    const char *const utf8[] = {hypothesis, reference};
-    pair[0] = pair[1] = (Codepoints){0};
-    for (int i = 0; i < 2; i++)
-        if (!codepoints_read(&pair[i], utf8[i], lowercase, error)) {
-            codepoints_free(&pair[0]);
-            codepoints_free(&pair[1]);
-            return error_prefix(error, i ? "reference" : "hypothesis");
-        }
-    return true;
+    pair[1] = (Codepoints){0};
+    if (!codepoints_read(&pair[0], hypothesis, lowercase, error))
+        return error_prefix(error, "hypothesis");
+    return codepoints_read(&pair[1], reference, lowercase, error) ||
+           error_prefix(error, "reference");
 }
 
 bool codepoints_is_space(uint32_t c)

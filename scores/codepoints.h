@@ -24,7 +24,7 @@ enum { CODEPOINTS_LIMIT = 1 << 20 };  // bytes of UTF-8
 bool codepoints_read(Codepoints *text, const char *utf8, bool lowercase, Error *error);
 void codepoints_free(Codepoints *text);
 
-/* Both texts of a score, in lower case if `lowercase`. On failure there is nothing to free. */
+/* Both texts of a score. Free both, even if this fails. */
 bool codepoints_read_pair(Codepoints pair[2], const char *hypothesis, const char *reference,
                           bool lowercase, Error *error);
 

@@ -50,15 +50,13 @@ static bool draw_loss(const Run *run, const char *path, Error *error)
                              {"validation", vx, valid, V, 1, true}};
     const Series bleus[] = {{NULL, vx, bleu, V, 2, true}};
     const Series rates[] = {{NULL, tx, rate, T, 3, false}};
-    const CurvePanel panels[] = {
-        {"Loss", NULL, "nats a token", losses, 2, true},
-        {"BLEU of the validation sentences", NULL, "BLEU", bleus, 1, false},
-        {"Learning rate", "update", NULL, rates, 1, false}};
+    Chart charts[] = {
+        {"Loss", NULL, "nats a token", losses, 2, .up.log = true},
+        {"BLEU of the validation sentences", NULL, "BLEU", bleus, 1, .up.log = false},
+        {"Learning rate", "update", NULL, rates, 1, .up.log = false}};
     Canvas *page;
-    Chart charts[3];
-    bool good =
-        curves_draw(&page, "Training", run->settings->run.output, panels, 3, charts, error) &&
-        png_save_canvas(path, page, NULL, 0, error);
+    bool good = curves_draw(&page, "Training", run->settings->run.output, charts, 3, error) &&
+                png_save_canvas(path, page, NULL, 0, error);
     canvas_free(page);
     free(number);
     return good;

@@ -182,9 +182,8 @@ static HeatMapPlan draw_map(Canvas *canvas, int x, int y, const Run *run,
     HeatMapPlan plan = heatmap_plan(canvas, &map, CELL);
     plan.x = x, plan.y = y + HEAD;
     if (!colors) return plan;
-    TextStyle small = canvas_style(12, false, 0);
     snprintf(head, sizeof head, "update %lld · loss %.2f", frame->update, frame->at.loss);
-    canvas_text(canvas, head, x + plan.left, y + 44, &small);
+    canvas_text(canvas, head, x + plan.left, y + 44, canvas_style(12, false, 0));
     heatmap_paint(canvas, &plan, &map, colors, false);
     return plan;
 }
@@ -201,22 +200,22 @@ static bool draw_page(Canvas *canvas, const Run *run, Error *error)
         return false;
     Colormap colors = colormap_make(THEME_LIGHT);
     colors.invalid = palette.neutral;
-    TextStyle title = canvas_style(20, true, width - 2 * MARGIN - BAR - GAP),
-              bold = canvas_style(15, true, width - 2 * MARGIN),
+    TextStyle bold = canvas_style(15, true, width - 2 * MARGIN),
               line = canvas_style(13, false, width - 2 * MARGIN);
     char text[128];
     snprintf(text, sizeof text, "W_Q, W_K and W_V in training: decoder layer %d",
              run->model.config.decoder_layers);
-    canvas_text(canvas, text, MARGIN, MARGIN - 6, &title);
+    canvas_text(canvas, text, MARGIN, MARGIN - 6,
+                canvas_style(20, true, width - 2 * MARGIN - BAR - GAP));
     canvas_text(canvas,
                 "Encoder-decoder attention of frequent words. Rows: target words, their "
                 "queries. Columns: source words, their keys and values.",
-                MARGIN, MARGIN + 26, &line);
+                MARGIN, MARGIN + 26, line);
     heatmap_bar(canvas, width - MARGIN - BAR, MARGIN, BAR, &colors);
     for (int m = 0; m < PROJECTION_MAPS; m++) {
         int y = MARGIN + TITLE + m * step;
-        canvas_text(canvas, captions[m][0], MARGIN, y, &bold);
-        canvas_text(canvas, captions[m][1], MARGIN, y + 21, &line);
+        canvas_text(canvas, captions[m][0], MARGIN, y, bold);
+        canvas_text(canvas, captions[m][1], MARGIN, y + 21, line);
         for (int c = 0; c < columns; c++)
             draw_map(canvas, MARGIN + c * pitch + (c ? plan.left : 0), y, run, chosen[c], m,
                      order, c == 0, &colors);

@@ -2,19 +2,17 @@
  * line is the stronger the larger its attention weight. A word under the pointer or in focus shows only
  * its own lines. */
 
+const OTHER = { rows: "columns", columns: "rows" };
 const MOST_LINES = 6000;  // more cannot be told apart and are slow to draw
 
 /* [{i, j, n (index of the head), weight}], at most MOST_LINES, the strongest last. */
 function linesOf(map, chosen) {
   const lines = [];
   const least = chosen ? 0.005 : Math.min(0.03, Math.max(0.01, 0.9 / map.columns.length));
-  map.each.forEach((weights, n) => weights.forEach((row, i) => {
-    if (chosen && chosen.side === "rows" && chosen.at !== i) return;
-    row.forEach((weight, j) => {
-      if (chosen && chosen.side === "columns" && chosen.at !== j) return;
-      if (weight >= least) lines.push({ i, j, n, weight });
-    });
-  }));
+  map.each.forEach((weights, n) => weights.forEach((row, i) => row.forEach((weight, j) => {
+    const other = chosen && chosen.at !== (chosen.side === "rows" ? i : j);
+    if (weight >= least && !other) lines.push({ i, j, n, weight });
+  })));
   lines.sort((a, b) => b.weight - a.weight);
   return lines.slice(0, MOST_LINES).reverse();
 }
@@ -43,22 +41,19 @@ function drawLines(svg, map, step) {
 /* For each word opposite the chosen one the weights [heads] between the two, and their mean. */
 function opposite(map) {
   const { side: from, at } = state.chosen;
-  const words = from === "rows" ? map.columns : map.rows;
-  return words.map((word, k) => ({
-    word,
-    mean: from === "rows" ? map.mean[at][k] : map.mean[k][at],
-    each: map.each.map((weights) => (from === "rows" ? weights[at][k] : weights[k][at])),
-  }));
+  const between = (weights, k) => (from === "rows" ? weights[at][k] : weights[k][at]);
+  return map[OTHER[from]].map((word, k) =>
+    ({ word, mean: between(map.mean, k), each: map.each.map((weights) => between(weights, k)) }));
 }
 
 function readout(map) {
   if (!state.chosen) return "Point at a word, or move to it with the keys, to see only its lines.";
   const { side: from, at } = state.chosen;
-  const name = wordWithProbability((from === "rows" ? map.rows : map.columns)[at]);
+  const name = wordWithProbability(map[from][at]);
   const most = opposite(map).filter((o) => o.mean >= 0.005).sort((a, b) => b.mean - a.mean).slice(0, 6);
   const list = most.map((o) => `${o.word.text} ${o.mean.toFixed(2)}`).join(", ") || "nothing";
   const of = map.heads.length === 1 ? `head ${map.heads[0] + 1}` : `mean of ${map.heads.length} heads`;
-  return from === "rows" ? `${name} attends to: ${list} (${of})` : `${name} is attended to by: ${list} (${of})`;
+  return `${name} ${from === "rows" ? "attends to" : "is attended to by"}: ${list} (${of})`;
 }
 
 /* Redraws what depends on the chosen word. The buttons are kept, and so is the focus. */
@@ -70,20 +65,18 @@ function choose(view, chosen, pinned) {
   drawLines(view.svg, map, view.step);
   for (const name of ["rows", "columns"])
     view[name].forEach(({ button, share }, at) => {
-      const on = from && from.side === name && from.at === at;
-      button.classList.toggle("on", Boolean(on));
-      button.classList.toggle("pinned", Boolean(on && state.pinned));
-      button.setAttribute("aria-pressed", String(Boolean(on && state.pinned)));
+      const on = from?.side === name && from.at === at, pressed = on && state.pinned;
+      button.classList.toggle("on", on);
+      button.classList.toggle("pinned", pressed);
+      button.setAttribute("aria-pressed", String(pressed));
       share.replaceChildren();
     });
   if (from)
     opposite(map).forEach((o, k) => {
-      const share = view[from.side === "rows" ? "columns" : "rows"][k].share;
       if (o.mean < 0.005) return;
-      share.append(make("b", {}, o.mean.toFixed(2)));
-      o.each.forEach((weight, n) => share.append(make("i", {
-        style: { background: headColor(map.heads[n]), opacity: 0.06 + 0.94 * weight },
-      })));
+      const marks = o.each.map((weight, n) =>
+        make("i", { style: { background: headColor(map.heads[n]), opacity: 0.06 + 0.94 * weight } }));
+      view[OTHER[from.side]][k].share.append(make("b", {}, o.mean.toFixed(2)), ...marks);
     });
   view.readout.textContent = readout(map);
   if (from) say(view.readout.textContent);
@@ -102,9 +95,9 @@ function wordList(view, name, words) {
       onfocus: () => choose(view, here),
       onblur: () => choose(view, null),
       onclick: () => {
-        const same = state.pinned && state.chosen.side === name && state.chosen.at === at;
+        const pin = button.getAttribute("aria-pressed") === "false";
         choose(view, "free");
-        choose(view, here, !same);
+        choose(view, here, pin);
       },
     }, word.text);
     list.append(name === "rows" ? make("li", {}, share, button) : make("li", {}, button, share));
@@ -117,7 +110,7 @@ function wordList(view, name, words) {
 function moveFocus(view, name, event) {
   const buttons = view[name].map((word) => word.button);
   const at = buttons.indexOf(document.activeElement);
-  const other = view[name === "rows" ? "columns" : "rows"].map((word) => word.button);
+  const other = view[OTHER[name]].map((word) => word.button);
   const to = {
     ArrowDown: buttons[Math.min(at + 1, buttons.length - 1)],
     ArrowUp: buttons[Math.max(at - 1, 0)],

@@ -53,35 +53,27 @@ const unseen = (kind, i, j, value) => kind.causal && j > i && value === 0;
 function heatTable(map, description) {
   const kind = kindNow();
   const small = map.columns.length > 40 || map.rows.length > 60;
-  const table = make("table", { class: small ? "map small" : "map" },
-    make("caption", { class: "sr" }, description));
-  const top = make("tr", {}, make("td", {}));
-  for (const word of map.columns)
-    top.append(make("th", { scope: "col", class: wordClass(word) }, make("span", { title: wordTitle(word) }, word.text)));
-  const body = make("tbody");
-  map.rows.forEach((word, i) => {
-    const row = make("tr", {}, make("th", { scope: "row", class: wordClass(word), title: wordTitle(word) }, word.text));
-    map.mean[i].forEach((value, j) => {
-      const blank = unseen(kind, i, j, value);
-      const color = heat(value, map.columns[j].special);
-      const style = blank ? {} : { background: css(color), color: contrast(color) };
-      const text = blank || small ? "" : value.toFixed(2);
-      const title = `${word.text} → ${map.columns[j].text}: ${value.toFixed(3)}`;
-      row.append(make("td", { style, title }, text));
-    });
-    body.append(row);
-  });
-  table.append(make("thead", {}, top), body);
-  return table;
+  const top = map.columns.map((word) =>
+    make("th", { scope: "col", class: wordClass(word) }, make("span", { title: wordTitle(word) }, word.text)));
+  const cell = (i, j) => {
+    const value = map.mean[i][j], blank = unseen(kind, i, j, value);
+    const color = heat(value, map.columns[j].special);
+    const style = blank ? {} : { background: css(color), color: contrast(color) };
+    const title = `${map.rows[i].text} → ${map.columns[j].text}: ${value.toFixed(3)}`;
+    return make("td", { style, title }, blank || small ? "" : value.toFixed(2));
+  };
+  const rows = map.rows.map((word, i) => make("tr", {},
+    make("th", { scope: "row", class: wordClass(word), title: wordTitle(word) }, word.text), ...map.columns.map((_, j) => cell(i, j))));
+  return make("table", { class: small ? "map small" : "map" }, make("caption", { class: "sr" }, description),
+    make("thead", {}, make("tr", {}, make("td"), ...top)), make("tbody", {}, ...rows));
 }
 
 function drawThumbnail(canvas, weights, columns) {
   const rows = weights.length, kind = kindNow();
   const pen = penOf(canvas, columns.length, rows), image = pen.createImageData(columns.length, rows);
   weights.forEach((row, i) => row.forEach((value, j) => {
-    const at = 4 * (i * columns.length + j);
-    const color = unseen(kind, i, j, value) ? [0, 0, 0] : heat(value, columns[j].special);
-    image.data.set([...color, unseen(kind, i, j, value) ? 0 : 255], at);
+    const color = unseen(kind, i, j, value) ? [0, 0, 0, 0] : [...heat(value, columns[j].special), 255];
+    image.data.set(color, 4 * (i * columns.length + j));
   }));
   pen.putImageData(image, 0, 0);
 }

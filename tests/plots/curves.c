@@ -17,11 +17,11 @@ static bool is_inked(const Canvas *page, const Chart *chart, double x, double y,
     return false;
 }
 
-static Canvas *draw(const CurvePanel *panels, int count, Chart *charts)
+static Canvas *draw(Chart *charts, int count)
 {
     Error error = {0};
     Canvas *page;
-    if (!curves_draw(&page, "title", "subtitle", panels, count, charts, &error))
+    if (!curves_draw(&page, "title", "subtitle", charts, count, &error))
         fail_msg("%s", error.text);
     return page;
 }
@@ -29,7 +29,8 @@ static Canvas *draw(const CurvePanel *panels, int count, Chart *charts)
 /* A chart of one series. */
 static Canvas *draw_one(const Series *series, bool log_y, Chart *chart)
 {
-    return draw(&(CurvePanel){.series = series, .count = 1, .log_y = log_y}, 1, chart);
+    *chart = (Chart){.series = series, .count = 1, .up.log = log_y};
+    return draw(chart, 1);
 }
 
 TEST(test_points_are_on_the_curve)
@@ -38,10 +39,9 @@ TEST(test_points_are_on_the_curve)
                         z[] = {1, 2, 3, 2, 8};
     Series loss = {"loss", x, y, 5, 0, true}, bleu = {"BLEU", x, z, 5, 2, false};
     for (int log_y = 0; log_y < 2; log_y++) {
-        CurvePanel panels[] = {{NULL, NULL, NULL, &loss, 1, log_y},
-                               {"BLEU", "updates", "BLEU", &bleu, 1, false}};
-        Chart charts[2];
-        Canvas *page = draw(panels, 2, charts);
+        Chart charts[] = {{.series = &loss, .count = 1, .up.log = log_y},
+                          {"BLEU", "updates", "BLEU", .series = &bleu, .count = 1}};
+        Canvas *page = draw(charts, 2);
         for (int i = 0; i < 5; i++) {
             assert_true(is_inked(page, &charts[0], x[i], y[i], 0));
             assert_true(is_inked(page, &charts[1], x[i], z[i], 2));
@@ -110,7 +110,7 @@ TEST(test_odd_series)
     assert_true(is_inked(page, &chart, 5, 5, 3));
     canvas_free(page);
     canvas_free(draw_one(&none, false, &chart));
-    canvas_free(draw(&(CurvePanel){.series = &none}, 1, &chart));
+    canvas_free(draw(&(Chart){.series = &none}, 1));
 }
 
 static void assert_axis(const Axis *axis, const char *want)

@@ -78,10 +78,10 @@ TEST(test_missing_glyphs)
     assert_true(canvas_new(&canvas, &error));
     canvas->missing = &missing;
     TextStyle style = canvas_style(14, false, 0);
-    canvas_measure(canvas, "word", &style);
+    canvas_measure(canvas, "word", style);
     assert_string_equal(missing.characters, "");
-    canvas_measure(canvas, "a\xCD\xB8z", &style);                // U+0378 is not assigned
-    canvas_measure(canvas, "\xF0\xBF\xBF\xBD\xCD\xB8", &style);  // nor is U+3FFFD
+    canvas_measure(canvas, "a\xCD\xB8z", style);                // U+0378 is not assigned
+    canvas_measure(canvas, "\xF0\xBF\xBF\xBD\xCD\xB8", style);  // nor is U+3FFFD
     assert_string_equal(missing.characters, "\xCD\xB8 \xF0\xBF\xBF\xBD ");
     canvas_free(canvas);
 }
