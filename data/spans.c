@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "base/grow.h"
+#include "base/options.h"
 #include "data/text.h"
 
 #include <stdlib.h>
@@ -35,7 +36,7 @@
     "|psd|py|rar|rb|rs|rst|rtf|sh|sql|srt|svg|tar|tex|tgz|tiff?|tmp|toml|ts|tsv|ttf|txt|vtt"   \
     "|wav|webm|webp|xlsx?|xml|xz|ya?ml|zip"
 
-enum { MARK = 1, TAG, TICKS, EMOJI };  // the groups in parentheses
+enum { BRACKETS = 1, TAG, TICKS, EMOJI };  // the groups in parentheses
 
 // clang-format off
 static const char BUILTIN[] =
@@ -81,20 +82,15 @@ static const char BUILTIN[] =
     "|(?=[/~.])(?<![" WORD "./~)\\]>-])(?:~/|\\.\\.?/|/[" WORD ".@+-]+/)[" WORD "./@+~-]*[" WORD "/]";
 // clang-format on
 
-typedef struct Term {
-    char *source, *target;
-} Term;
-
 typedef struct Rule {
     URegularExpression *regex;
-    char *source;
+    const char *source;
 } Rule;
 
 struct SpanRules {
     Rule *rule;  // [count] the built-in one, then the user's
-    Term *term;  // [terms] the longest first
     int count;
-    size_t terms, size;
+    StringList terms;  // lines of term TAB translation, the longest term first
 };
 
 /* Returns false and says in ICU's words what is wrong: "rule syntax" of U_REGEX_RULE_SYNTAX. */
@@ -113,41 +109,35 @@ static bool add_regex(SpanRules *rules, const char *source, Error *error)
 {
     UErrorCode status = U_ZERO_ERROR;
     UText *text = utext_openUTF8(NULL, source, -1, &status);
-    Rule *rule = &rules->rule[rules->count++];
-    *rule = (Rule){uregex_openUText(text, 0, NULL, &status), strdup(source)};
+    rules->rule[rules->count++] = (Rule){uregex_openUText(text, 0, NULL, &status), source};
     utext_close(text);
-    if (!rule->source) status = U_MEMORY_ALLOCATION_ERROR;
     return U_SUCCESS(status) || regex_error(source, status, error);
 }
 
 static int longest_first(const void *left, const void *right)
 {
-    const char *a = ((const Term *)left)->source, *b = ((const Term *)right)->source;
-    size_t m = strlen(a), n = strlen(b);
-    return m == n ? strcmp(a, b) : m < n ? 1 : -1;
+    const char *a = *(char *const *)left, *b = *(char *const *)right;
+    size_t m = strcspn(a, "\t"), n = strcspn(b, "\t");
+    return m == n ? memcmp(a, b, m) : m < n ? 1 : -1;
 }
 
-static bool read_terms(SpanRules *rules, TextReader *reader, Error *error)
+static bool read_terms(StringList *terms, TextReader *reader, Error *error)
 {
     const char *line, *target;
-    size_t length, count;
+    size_t length, target_length;
     TextResult result;
     while ((result = text_next(reader, &line, &length, error)) == TEXT_LINE) {
-        if (!text_columns(line, &length, &target, &count) || !length)
+        if (!text_columns(line, &length, &target, &target_length) || !length)
             return error_set(error, "%s:%zu: this is no term, TAB and translation",
                              reader->name, reader->line);
-        if (!GROW(rules->term, rules->size, rules->terms + 1))
-            return error_memory(error, "for the terms of '%s'", reader->name);
-        Term *term = &rules->term[rules->terms++];
-        *term = (Term){strndup(line, length), strndup(target, count)};
-        if (!term->source || !term->target)
-            return error_memory(error, "for the terms of '%s'", reader->name);
+        if (!strings_add(terms, line, error)) return false;
     }
-    if (rules->terms) qsort(rules->term, rules->terms, sizeof *rules->term, longest_first);
-    for (size_t i = 1; i < rules->terms; i++)
-        if (!longest_first(&rules->term[i - 1], &rules->term[i]))
-            return error_set(error, "%s: '%s' has two translations", reader->name,
-                             rules->term[i].source);
+    if (terms->count)
+        qsort(terms->item, (size_t)terms->count, sizeof *terms->item, longest_first);
+    for (int i = 1; i < terms->count; i++)
+        if (!longest_first(&terms->item[i - 1], &terms->item[i]))
+            return error_set(error, "%s: '%.*s' has two translations", reader->name,
+                             (int)strcspn(terms->item[i], "\t"), terms->item[i]);
     return result == TEXT_END;
 }
 
@@ -160,7 +150,7 @@ SpanRules *spanrules_open(char *const *regex, int count, const char *terms, Erro
     good = good && add_regex(rules, BUILTIN, error);
     for (int i = 0; good && i < count; i++) good = add_regex(rules, regex[i], error);
     if (good && terms)
-        good = text_open(&reader, terms, error) && read_terms(rules, &reader, error);
+        good = text_open(&reader, terms, error) && read_terms(&rules->terms, &reader, error);
     text_close(&reader);
     return good ? rules : (spanrules_free(rules), NULL);
 }
@@ -168,12 +158,9 @@ SpanRules *spanrules_open(char *const *regex, int count, const char *terms, Erro
 void spanrules_free(SpanRules *rules)
 {
     if (!rules) return;
-    for (int i = 0; i < rules->count; i++)
-        uregex_close(rules->rule[i].regex), free(rules->rule[i].source);
-    for (size_t i = 0; i < rules->terms; i++)
-        free(rules->term[i].source), free(rules->term[i].target);
+    for (int i = 0; i < rules->count; i++) uregex_close(rules->rule[i].regex);
+    strings_free(&rules->terms);
     free(rules->rule);
-    free(rules->term);
     free(rules);
 }
 
@@ -186,12 +173,10 @@ typedef struct Finder {
     Error *error;
 } Finder;
 
-/* replacement [length] or NULL */
-static bool add(Finder *f, Span span, const char *replacement, size_t length)
+static bool add(Finder *f, Span span)
 {
     if (span.begin == span.end) return true;
-    if (!GROW(f->spans->span, f->spans->size, (size_t)f->spans->count + 1) ||
-        (replacement && !(span.replacement = strndup(replacement, length))))
+    if (!GROW(f->spans->span, f->spans->size, (size_t)f->spans->count + 1))
         return error_memory(f->error, "for spans");
     f->spans->span[f->spans->count++] = span;
     return true;
@@ -230,13 +215,14 @@ static bool find_regex(Finder *f, const Rule *rule, bool builtin)
     uregex_setUText(regex, text, &status);
     bool good = true;
     while (good && uregex_findNext(regex, &status)) {
-        int64_t begin = uregex_start64(regex, 0, &status),
-                end = uregex_end64(regex, 0, &status);
-        int64_t mark = builtin ? uregex_start64(regex, MARK, &status) : -1;
-        bool outer = builtin && (uregex_start64(regex, TAG, &status) >= 0 ||
-                                 uregex_start64(regex, EMOJI, &status) >= 0);
-        good = add(f, (Span){.begin = (size_t)begin, .end = (size_t)end, .outer = outer},
-                   mark < 0 ? NULL : f->text + mark, (size_t)(end - begin - 4));
+        Span span = {.begin = (size_t)uregex_start64(regex, 0, &status),
+                     .end = (size_t)uregex_end64(regex, 0, &status)};
+        span.mark = builtin && (uregex_start64(regex, TAG, &status) >= 0 ||
+                                uregex_start64(regex, EMOJI, &status) >= 0);
+        if (builtin && uregex_start64(regex, BRACKETS, &status) >= 0)
+            span.replacement = f->text + span.begin + 2,
+            span.length = span.end - span.begin - 4;
+        good = add(f, span);
     }
     if (status == U_REGEX_STOPPED_BY_CALLER) status = U_REGEX_TIME_OUT;
     if (U_FAILURE(status)) good = regex_error(rule->source, status, f->error);
@@ -274,27 +260,29 @@ static bool is_boundary(const Finder *f, size_t i)
     return !in_word(before(f, i)) || !in_word(after(f, i));
 }
 
-static bool find_terms(Finder *f, const SpanRules *rules)
+static bool find_terms(Finder *f, const StringList *terms)
 {
-    for (size_t i = 0; rules->terms && i < f->length; i++) {
-        if (U8_IS_TRAIL(f->text[i]) || !is_boundary(f, i)) continue;
-        for (const Term *t = rules->term; t < rules->term + rules->terms; t++) {
-            size_t length = strlen(t->source);
-            if (length > f->length - i || memcmp(f->text + i, t->source, length) ||
-                !is_boundary(f, i + length))
-                continue;
-            if (!add(f, (Span){.begin = i, .end = i + length}, t->target, strlen(t->target)))
-                return false;
-            break;
+    bool good = true;
+    for (size_t i = 0; good && terms->count && i < f->length; i++) {
+        bool found = U8_IS_TRAIL(f->text[i]) || !is_boundary(f, i);
+        for (int k = 0; k < terms->count && !found; k++) {
+            const char *term = terms->item[k], *target = strchr(term, '\t') + 1;
+            Span span = {.begin = i,
+                         .end = i + (size_t)(target - 1 - term),
+                         .replacement = target,
+                         .length = strcspn(target, "\t")};
+            found = span.end <= f->length && !memcmp(f->text + i, term, span.end - i) &&
+                    is_boundary(f, span.end);
+            if (found) good = add(f, span);
         }
     }
-    return true;
+    return good;
 }
 
 /* Runs of unknown characters, with the letters beside an unknown letter: "Dvořák". */
 static bool find_unknown(Finder *f, Known *known, const void *context)
 {
-    Span run = {.outer = true};
+    Span run = {.mark = true};
     for (size_t i = 0, end; i < f->length; i = end) {
         size_t begin = i, count = text_cluster(f->text + i, f->length - i);
         UChar32 code = after(f, i);
@@ -311,14 +299,14 @@ static bool find_unknown(Finder *f, Known *known, const void *context)
             while (in_word(after(f, end))) U8_FWD_1_UNSAFE(f->text, end);
         }
         if (begin > run.end) {
-            if (!add(f, run, NULL, 0)) return false;
-            run = (Span){.begin = begin, .outer = true};
+            if (!add(f, run)) return false;
+            run = (Span){.begin = begin, .mark = true};
         }
         run.end = end;
-        run.outer &=
+        run.mark &=
             !u_isalnum(code) && !u_isalnum(before(f, begin)) && !u_isalnum(after(f, end));
     }
-    return add(f, run, NULL, 0);
+    return add(f, run);
 }
 
 /* ---- which of them are ---- */
@@ -333,14 +321,11 @@ static int earliest_then_longest(const void *left, const void *right)
 
 static void select_spans(Spans *spans)
 {
+    Span *span = spans->span;
     int kept = 0;
-    if (spans->count)
-        qsort(spans->span, (size_t)spans->count, sizeof *spans->span, earliest_then_longest);
-    for (int i = 0; i < spans->count; i++) {
-        if (kept && spans->span[i].begin < spans->span[kept - 1].end)
-            free(spans->span[i].replacement);
-        else spans->span[kept++] = spans->span[i];
-    }
+    if (spans->count) qsort(span, (size_t)spans->count, sizeof *span, earliest_then_longest);
+    for (int i = 0; i < spans->count; i++)
+        if (!kept || span[i].begin >= span[kept - 1].end) span[kept++] = span[i];
     spans->count = kept;
 }
 
@@ -350,42 +335,35 @@ static bool is_blank(const Finder *f, size_t i, size_t end)
     return i == end;
 }
 
-/* A span is outer only at the beginning or end, and a tag only if none is inside. */
+/* Marks at the beginning and end are outer, but tags only if none is inside. */
 static void find_outer(Finder *f)
 {
     Span *span = f->spans->span;
     int count = f->spans->count, first = 0, last = count;
     size_t begin = 0, end = f->length;
     bool tags = false;
-    while (first < count && span[first].outer && is_blank(f, begin, span[first].begin))
+    while (first < count && span[first].mark && is_blank(f, begin, span[first].begin))
         begin = span[first++].end;
-    while (last > first && span[last - 1].outer && is_blank(f, span[last - 1].end, end))
+    while (last > first && span[last - 1].mark && is_blank(f, span[last - 1].end, end))
         end = span[--last].begin;
-#define IS_TAG(i) (span[i].outer && f->text[span[i].begin] == '<')
+#define IS_TAG(i) (span[i].mark && f->text[span[i].begin] == '<')
     for (int i = first; i < last; i++) tags |= IS_TAG(i);
     for (int i = 0; tags && i < first; i++)
         if (IS_TAG(i)) first = i;
     for (int i = count; tags && i > last; i--)
         if (IS_TAG(i - 1)) last = i;
-    for (int i = first; i < last; i++) span[i].outer = false;
-}
-
-static void clear(Spans *spans)
-{
-    for (int i = 0; i < spans->count; i++) free(spans->span[i].replacement);
-    spans->count = 0;
+    for (int i = 0; i < count; i++) span[i].outer = i < first || i >= last;
 }
 
 void spans_free(Spans *spans)
 {
-    clear(spans);
     free(spans->span);
     *spans = (Spans){0};
 }
 
 char *span_text(const Span *span, const char *text)
 {
-    return span->replacement ? strdup(span->replacement)
+    return span->replacement ? strndup(span->replacement, span->length)
                              : strndup(text + span->begin, span->end - span->begin);
 }
 
@@ -394,13 +372,13 @@ bool spans_find(Spans *spans, const SpanRules *rules, const char *text, size_t l
 {
     Finder f = {spans, text, length, error};
     bool good = true;
-    clear(spans);
+    spans->count = 0;
     for (int i = is_plain(&f); good && i < rules->count; i++)
         good = find_regex(&f, &rules->rule[i], !i);
-    if (!good || !find_terms(&f, rules) || (known && !find_unknown(&f, known, context)))
-        return clear(spans), false;
+    good =
+        good && find_terms(&f, &rules->terms) && (!known || find_unknown(&f, known, context));
+    if (!good) spans->count = 0;
     select_spans(spans);
-    for (int i = 0; i < spans->count; i++) spans->span[i].mark = spans->span[i].outer;
     find_outer(&f);
-    return true;
+    return good;
 }

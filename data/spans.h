@@ -21,11 +21,12 @@
 
 typedef struct Span {
     size_t begin, end;  // bytes of the text, at the boundaries of characters
-    bool outer;         // a tag, emoji or symbol that only white space and other outer spans
-                        // separate from the text's beginning or end, so it may stand outside of
-                        // the sentence. A tag whose other half is inside is not outer
-    bool mark;          // a tag, emoji or symbol, wherever it is: it is no word of the sentence
-    char *replacement;  // of [[…]] or a term: what the translation has; else NULL: the span
+    bool mark;          // a tag, emoji or symbol: no word of the sentence
+    bool outer;  // a mark at the text's beginning or end, where only white space and other
+                 // marks are. A tag whose other half is inside is not outer
+    const char
+        *replacement;  // [length] of [[…]] or a term: what the translation has; else NULL
+    size_t length;     // the replacement is part of the text or of the rules
 } Span;
 
 typedef struct Spans {
@@ -37,8 +38,9 @@ typedef struct Spans {
 /* Regular expressions and terms. Threads may share it. */
 typedef struct SpanRules SpanRules;
 
-/* regex [count]: the user's, in ICU's syntax. terms: a file with a term and its translation in
- * each line, separated by a TAB; or NULL. A term is found as whole words, in this case. */
+/* regex [count]: the user's, in ICU's syntax, which must outlive the rules. terms: a file with a
+ * term and its translation in each line, separated by a TAB; or NULL. A term is found as whole
+ * words, in this case. */
 SpanRules *spanrules_open(char *const *regex, int count, const char *terms, Error *error);
 void spanrules_free(SpanRules *rules);
 

@@ -38,10 +38,10 @@ static char *with_marks(const char *text)
     for (int i = 0; i < found.count; i++) {
         const Span *s = &found.span[i];
         assert_true(s->begin >= at && s->begin < s->end && s->end <= strlen(text));
-        to += sprintf(to, "%.*s%s%.*s%s%s%s", (int)(s->begin - at), text + at,
+        to += sprintf(to, "%.*s%s%.*s%s%.*s%s", (int)(s->begin - at), text + at,
                       s->outer ? "⟪" : "⟦", (int)(s->end - s->begin), text + s->begin,
-                      s->replacement ? "=" : "", s->replacement ? s->replacement : "",
-                      s->outer ? "⟫" : "⟧");
+                      s->replacement ? "=" : "", (int)s->length,
+                      s->replacement ? s->replacement : "", s->outer ? "⟫" : "⟧");
         at = s->end;
     }
     strcpy(to, text + at);
