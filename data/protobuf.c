@@ -3,6 +3,7 @@
 
 #include "base/grow.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static bool take_varint(Bytes *from, uint64_t *value)
@@ -42,33 +43,37 @@ bool protobuf_field(Bytes *from, Field *field)
     }
 }
 
-bool protobuf_put_fields(Message *message, const void *bytes, size_t count)
+void protobuf_put_fields(Message *message, const void *bytes, size_t count)
 {
-    if (!GROW(message->bytes, message->size, message->count + count)) return false;
-    if (count) memcpy(message->bytes + message->count, bytes, count);
+    message->failed |= !GROW(message->bytes, message->size, message->count + count);
+    if (message->failed || !count) return;
+    memcpy(message->bytes + message->count, bytes, count);
     message->count += count;
-    return true;
 }
 
-static bool put(Message *message, uint64_t value)
+static void put(Message *message, uint64_t value)
 {
-    unsigned char byte[10];
-    size_t count = 0;
-    do {
-        byte[count] = (unsigned char)((value & 0x7f) | (value > 0x7f ? 0x80 : 0));
-        value >>= 7;
-        count++;
-    } while (value);
-    return protobuf_put_fields(message, byte, count);
+    for (; value > 0x7f; value >>= 7)
+        protobuf_put_fields(message, &(unsigned char){value | 0x80}, 1);
+    protobuf_put_fields(message, &(unsigned char){value}, 1);
 }
 
-bool protobuf_put_varint(Message *message, uint32_t number, uint64_t value)
+void protobuf_put_varint(Message *message, uint32_t number, uint64_t value)
 {
-    return put(message, (uint64_t)number << 3) && put(message, value);
+    put(message, (uint64_t)number << 3);
+    put(message, value);
 }
 
-bool protobuf_put_bytes(Message *message, uint32_t number, const void *bytes, size_t count)
+void protobuf_put_bytes(Message *message, uint32_t number, const void *bytes, size_t count)
 {
-    return put(message, (uint64_t)number << 3 | 2) && put(message, count) &&
-           protobuf_put_fields(message, bytes, count);
+    put(message, (uint64_t)number << 3 | 2);
+    put(message, count);
+    protobuf_put_fields(message, bytes, count);
+}
+
+void protobuf_put_message(Message *message, uint32_t number, Message *field)
+{
+    protobuf_put_bytes(message, number, field->bytes, field->count);
+    message->failed |= field->failed;
+    free(field->bytes);
 }

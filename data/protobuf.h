@@ -32,12 +32,14 @@ bool protobuf_field(Bytes *from, Field *field);
 typedef struct Message {
     unsigned char *bytes;
     size_t count, size;  // size: allocated
+    bool failed;         // memory was short
 } Message;
 
-/* Appends a field; false if memory is short. A later field replaces an earlier one with the
- * same number, unless the field is repeated. */
-bool protobuf_put_varint(Message *message, uint32_t number, uint64_t value);
-bool protobuf_put_bytes(Message *message, uint32_t number, const void *bytes, size_t count);
+/* Append a field. A later field replaces an earlier one with the same number, unless the field is
+ * repeated. */
+void protobuf_put_varint(Message *message, uint32_t number, uint64_t value);
+void protobuf_put_bytes(Message *message, uint32_t number, const void *bytes, size_t count);
+void protobuf_put_message(Message *message, uint32_t number, Message *field);  // and frees it
 
 /* Appends encoded fields. */
-bool protobuf_put_fields(Message *message, const void *bytes, size_t count);
+void protobuf_put_fields(Message *message, const void *bytes, size_t count);

@@ -248,10 +248,9 @@ static int by_text(const void *a, const void *b)
 }
 
 /* Fails if a text can begin with more than MAX_NESTED user-defined pieces. In the order of
- * their texts, the pieces that a piece begins with are the stack below it. */
+ * their texts, the pieces that a piece begins with are the stack own[0..depth) below it. */
 static bool check_nesting(const Pieces *pieces, Error *error)
 {
-    Bytes stack[MAX_NESTED];
     Piece *own = malloc((size_t)pieces->count * sizeof *own);
     size_t count = 0;
     int depth = 0;
@@ -261,11 +260,11 @@ static bool check_nesting(const Pieces *pieces, Error *error)
     qsort(own, count, sizeof *own, by_text);
     for (size_t i = 0; i < count && depth <= MAX_NESTED; i++) {
         Bytes text = own[i].text;
-        while (depth > 0 && (stack[depth - 1].count > text.count ||
-                             memcmp(stack[depth - 1].at, text.at, stack[depth - 1].count)))
+        while (depth > 0 &&
+               (own[depth - 1].text.count > text.count ||
+                memcmp(own[depth - 1].text.at, text.at, own[depth - 1].text.count)))
             depth--;
-        if (depth < MAX_NESTED) stack[depth] = text;
-        depth++;
+        own[depth++].text = text;
     }
     free(own);
     return depth <= MAX_NESTED ||
@@ -309,18 +308,16 @@ void pieces_free(Pieces *pieces)
 
 static const char END[] = "</s>", SURFACE[] = "⁇";
 
-static bool put_piece(Message *out, const char *text, PieceType type)
+static void put_piece(Message *out, const char *text, PieceType type)
 {
     Message piece = {0};
-    bool good = protobuf_put_bytes(&piece, PIECE_TEXT, text, strlen(text)) &&
-                protobuf_put_varint(&piece, PIECE_TYPE, type) &&
-                protobuf_put_bytes(out, PIECE, piece.bytes, piece.count);
-    free(piece.bytes);
-    return good;
+    protobuf_put_bytes(&piece, PIECE_TEXT, text, strlen(text));
+    protobuf_put_varint(&piece, PIECE_TYPE, type);
+    protobuf_put_message(out, PIECE, &piece);
 }
 
 /* The pieces with the ids 2 .. count-1, and then those that have none. Sorts `pieces`. */
-static bool put_ordered(Message *out, Pieces *pieces, const char *const *piece, int count)
+static void put_ordered(Message *out, Pieces *pieces, const char *const *piece, int count)
 {
     qsort(pieces->piece, (size_t)pieces->count, sizeof *pieces->piece, by_text);
     for (int id = ID_UNKNOWN + 1; id < count - 1; id++) {
@@ -328,56 +325,50 @@ static bool put_ordered(Message *out, Pieces *pieces, const char *const *piece, 
         Piece *found = bsearch(&key, pieces->piece, (size_t)pieces->count, sizeof key, by_text);
         bool tag = !strncmp(piece[id], ">>", 2) && key.text.count > 4 &&
                    !strcmp(piece[id] + key.text.count - 2, "<<");
-        bool known =
-            found && !tag && found->type != PIECE_CONTROL && found->type != PIECE_UNKNOWN;
-        if (known ? !protobuf_put_bytes(out, PIECE, found->message.at, found->message.count)
-                  : !put_piece(out, piece[id], PIECE_UNUSED))
-            return false;
+        if (found && !tag && found->type != PIECE_CONTROL && found->type != PIECE_UNKNOWN)
+            protobuf_put_bytes(out, PIECE, found->message.at, found->message.count);
+        else put_piece(out, piece[id], PIECE_UNUSED);
         if (found && found->type != PIECE_UNKNOWN) found->type = PIECE_CONTROL;  // is done
     }
-    return put_piece(out, piece[count - 1], PIECE_CONTROL);
+    put_piece(out, piece[count - 1], PIECE_CONTROL);
 }
 
 /* The unknown piece, or all others that a text can contain. */
-static bool put_pieces(Message *out, const Pieces *pieces, bool unknown)
+static void put_pieces(Message *out, const Pieces *pieces, bool unknown)
 {
     for (int i = 0; i < pieces->count; i++) {
         const Piece *piece = &pieces->piece[i];
-        if (piece->type == PIECE_CONTROL || (piece->type == PIECE_UNKNOWN) != unknown) continue;
-        if (!protobuf_put_bytes(out, PIECE, piece->message.at, piece->message.count))
-            return false;
+        if (piece->type != PIECE_CONTROL && (piece->type == PIECE_UNKNOWN) == unknown)
+            protobuf_put_bytes(out, PIECE, piece->message.at, piece->message.count);
     }
-    return true;
 }
 
-static bool put_trainer(Message *out, Message *spec)
+static void put_trainer(Message *out, Message *spec)
 {
     const uint64_t none = UINT64_MAX;  // -1
-    return protobuf_put_varint(spec, UNK_ID, ID_UNKNOWN) &&
-           protobuf_put_varint(spec, BOS_ID, none) &&
-           protobuf_put_varint(spec, EOS_ID, ID_END) &&
-           protobuf_put_varint(spec, PAD_ID, none) &&
-           protobuf_put_bytes(spec, UNK_SURFACE, SURFACE, strlen(SURFACE)) &&
-           protobuf_put_bytes(spec, EOS_PIECE, END, strlen(END)) &&
-           protobuf_put_bytes(out, TRAINER, spec->bytes, spec->count);
+    protobuf_put_varint(spec, UNK_ID, ID_UNKNOWN);
+    protobuf_put_varint(spec, BOS_ID, none);
+    protobuf_put_varint(spec, EOS_ID, ID_END);
+    protobuf_put_varint(spec, PAD_ID, none);
+    protobuf_put_bytes(spec, UNK_SURFACE, SURFACE, strlen(SURFACE));
+    protobuf_put_bytes(spec, EOS_PIECE, END, strlen(END));
+    protobuf_put_message(out, TRAINER, spec);
 }
 
 /* Appends the fields of a model except the pieces, and those of its trainer_specs to spec; or, if
  * spec is NULL, those of a trainer_spec that put_trainer does not write. What is no field there is
  * for tokenizer_load to refuse. */
-static bool copy_fields(Message *out, Message *spec, Bytes from)
+static void copy_fields(Message *out, Message *spec, Bytes from)
 {
-    bool good = true;
-    for (Field field; good && from.count > 0;) {
+    for (Field field; from.count > 0;) {
         Bytes rest = from;
         bool known = protobuf_field(&from, &field);
         int n = known ? (int)field.number : 0;
         if (!known) from.count = 0;
-        if (spec && n == TRAINER) good = copy_fields(spec, NULL, field.bytes);
+        if (spec && n == TRAINER) copy_fields(spec, NULL, field.bytes);
         else if (spec ? n != PIECE : !(n >= UNK_ID && n <= UNK_SURFACE) && n != EOS_PIECE)
-            good = protobuf_put_fields(out, rest.at, rest.count - from.count);
+            protobuf_put_fields(out, rest.at, rest.count - from.count);
     }
-    return good;
 }
 
 /* Whether a model is as tokenizer_train makes them: </s> is the first piece, <unk> the second, no
@@ -400,14 +391,15 @@ bool pieces_adopt(Message *out, const void *model, size_t size, const char *cons
     Message spec = {0};
     *out = (Message){0};
     if (!pieces_read(&pieces, model, size, error)) return false;
-    bool good = !piece && is_own(&pieces)
-                    ? protobuf_put_fields(out, model, size)
-                    : copy_fields(out, &spec, (Bytes){model, size}) &&
-                          put_piece(out, END, PIECE_CONTROL) &&
-                          put_pieces(out, &pieces, true) &&
-                          (!piece || put_ordered(out, &pieces, piece, count)) &&
-                          put_pieces(out, &pieces, false) && put_trainer(out, &spec);
+    if (!piece && is_own(&pieces)) protobuf_put_fields(out, model, size);
+    else {
+        copy_fields(out, &spec, (Bytes){model, size});
+        put_piece(out, END, PIECE_CONTROL);
+        put_pieces(out, &pieces, true);
+        if (piece) put_ordered(out, &pieces, piece, count);
+        put_pieces(out, &pieces, false);
+        put_trainer(out, &spec);
+    }
     pieces_free(&pieces);
-    free(spec.bytes);
-    return good || error_memory(error, "for its pieces");
+    return !out->failed || error_memory(error, "for its pieces");
 }

@@ -32,13 +32,12 @@ static Workers *worker;
 static void put_piece(Message *model, const char *text, size_t size, unsigned type, float score)
 {
     Message piece = {0};
-    assert(protobuf_put_bytes(&piece, 1, text, size));
+    protobuf_put_bytes(&piece, 1, text, size);
     unsigned char number[5] = {2 << 3 | 5};  // the score: field 2, 4 bytes
     memcpy(number + 1, &score, sizeof score);
-    assert(protobuf_put_fields(&piece, number, sizeof number));
-    assert(protobuf_put_varint(&piece, 3, type) &&
-           protobuf_put_bytes(model, 1, piece.bytes, piece.count));
-    free(piece.bytes);
+    protobuf_put_fields(&piece, number, sizeof number);
+    protobuf_put_varint(&piece, 3, type);
+    protobuf_put_message(model, 1, &piece);
 }
 
 /* A SentencePiece model with these pieces after </s> and <unk>. */
@@ -56,21 +55,20 @@ static Message model_of(char *pieces, unsigned flags)
         snprintf(text, sizeof text, "<0x%02X>", byte);
         put_piece(&model, text, 6, PIECE_BYTE, score);
     }
-    assert(protobuf_put_varint(&trainer, TYPE, 1 + (flags & 3)) &&
-           protobuf_put_varint(&trainer, SUFFIX, !!(flags & 8)) &&
-           protobuf_put_varint(&trainer, FALLBACK, !!(flags & 4)) &&
-           protobuf_put_varint(&trainer, UNKNOWN_ID, 1) &&
-           protobuf_put_varint(&trainer, BEGIN_ID, UINT64_MAX) &&
-           protobuf_put_varint(&trainer, END_ID, 0) &&
-           protobuf_put_varint(&trainer, PAD_ID, UINT64_MAX) &&
-           protobuf_put_bytes(&normaliser, 1, "identity", 8) &&
-           protobuf_put_varint(&normaliser, 3, !(flags & 32)) &&
-           protobuf_put_varint(&normaliser, 4, !(flags & 16)) &&
-           protobuf_put_varint(&normaliser, 5, 1) &&
-           protobuf_put_bytes(&model, 2, trainer.bytes, trainer.count) &&
-           protobuf_put_bytes(&model, 3, normaliser.bytes, normaliser.count));
-    free(trainer.bytes);
-    free(normaliser.bytes);
+    protobuf_put_varint(&trainer, TYPE, 1 + (flags & 3));
+    protobuf_put_varint(&trainer, SUFFIX, !!(flags & 8));
+    protobuf_put_varint(&trainer, FALLBACK, !!(flags & 4));
+    protobuf_put_varint(&trainer, UNKNOWN_ID, 1);
+    protobuf_put_varint(&trainer, BEGIN_ID, UINT64_MAX);
+    protobuf_put_varint(&trainer, END_ID, 0);
+    protobuf_put_varint(&trainer, PAD_ID, UINT64_MAX);
+    protobuf_put_bytes(&normaliser, 1, "identity", 8);
+    protobuf_put_varint(&normaliser, 3, !(flags & 32));
+    protobuf_put_varint(&normaliser, 4, !(flags & 16));
+    protobuf_put_varint(&normaliser, 5, 1);
+    protobuf_put_message(&model, 2, &trainer);
+    protobuf_put_message(&model, 3, &normaliser);
+    assert(!model.failed);
     return model;
 }
 
