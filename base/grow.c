@@ -19,9 +19,3 @@ bool grow(void **block, size_t *capacity, size_t wanted, size_t size)
     *capacity = more;
     return true;
 }
-
-void *shrunk(void *block, size_t count, size_t size)
-{
-    void *smaller = realloc(block, count ? count * size : 1);
-    return smaller ? smaller : block;
-}

@@ -16,6 +16,3 @@ bool grow(void **block, size_t *capacity, size_t wanted, size_t size);
 /* The same for a pointer to any type. */
 #define GROW(block, capacity, wanted)                                                          \
     ((wanted) <= (capacity) || grow((void **)&(block), &(capacity), (wanted), sizeof *(block)))
-
-/* Shrinks a block to `count` elements, which may be 0. */
-void *shrunk(void *block, size_t count, size_t size);

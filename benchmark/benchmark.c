@@ -39,7 +39,7 @@ static void say(const char *format, ...)
 
 static bool read_real(Corpus *corpus, Report *report, const Plan *plan, Error *error)
 {
-    CorpusFile file = {CORPUS_LINES, plan->corpus, plan->corpus_target};
+    CorpusFile file = {plan->corpus, plan->corpus_target};
     CorpusFiles files = {.file = &file, .count = 1};
     CorpusText text;
     CorpusReport counts;

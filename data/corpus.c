@@ -50,17 +50,6 @@ bool corpus_add(CorpusText *text, const char *const line[SIDES], const size_t le
     return true;
 }
 
-/* Frees the unused part of every block. */
-static void shrink(CorpusText *text)
-{
-    if (text->pairs == 0) return;
-    for (int side = 0; side < SIDES; side++) {
-        text->bytes[side] = shrunk(text->bytes[side], text->start[side][text->pairs], 1);
-        text->start[side] = shrunk(text->start[side], text->pairs + 1, sizeof(size_t));
-    }
-    text->line = shrunk(text->line, text->pairs, sizeof *text->line);
-}
-
 const char *corpus_sentence(const CorpusText *text, CorpusSide side, size_t pair,
                             size_t *length)
 {
@@ -117,9 +106,7 @@ static void skip(CorpusReport *report, CorpusSkip why, CorpusLine line)
 
 static bool is_blank(const char *line, size_t length)
 {
-    for (size_t i = 0; i < length; i++)
-        if (line[i] != ' ' && line[i] != '\t') return false;
-    return true;
+    return strspn(line, " \t") >= length;
 }
 
 /* Adds a pair to the text unless a side of it is blank. */
@@ -168,7 +155,7 @@ static bool read_file(CorpusText *text, CorpusReport *report, const CorpusFiles 
                       Error *error)
 {
     const CorpusFile *file = &files->file[n];
-    bool columns = file->format == CORPUS_TSV;
+    bool columns = !file->target;
     TextReader reader[SIDES] = {0};
     bool good = text_open(&reader[SOURCE], file->source, error) &&
                 (columns || text_open(&reader[TARGET], file->target, error));
@@ -196,8 +183,7 @@ bool corpus_read(CorpusText *text, CorpusReport *report, const CorpusFiles *file
                          report->read == 0 ? "%s is empty: there is nothing to learn from"
                                            : "%s has no pair with text on both sides",
                          files->file[0].source);
-    if (good) shrink(text);
-    else corpus_text_free(text);
+    if (!good) corpus_text_free(text);
     report->kept = text->pairs;
     return good;
 }
@@ -231,51 +217,36 @@ bool corpus_split(CorpusText *held_out, CorpusText *text, CorpusReport *report, 
     }
     text->pairs = report->kept = kept;
     report->held_out = count;
-    shrink(text);
-    shrink(held_out);
     return true;
 }
 
-/* A source sentence as ids, and the number of pairs that have it. */
-typedef struct SourceIds {
-    const int32_t *id;
-    size_t count, pairs;
-} SourceIds;
-
-static SourceIds source_ids(const Corpus *corpus, size_t pair)
+static int by_source(const void *a, const void *b)
 {
-    const size_t *start = corpus->start[SOURCE] + pair;
-    return (SourceIds){corpus->id[SOURCE] + start[0], start[1] - start[0], 1};
-}
-
-static int by_ids(const void *a, const void *b)
-{
-    const SourceIds *x = a, *y = b;
-    if (x->count != y->count) return x->count < y->count ? -1 : 1;
-    return memcmp(x->id, y->id, x->count * sizeof *x->id);
+    const PairIds *x = a, *y = b;
+    int length = x->length[SOURCE], other = y->length[SOURCE];
+    return length == other
+               ? memcmp(x->id[SOURCE], y->id[SOURCE], (size_t)length * sizeof(int32_t))
+               : length - other;
 }
 
 bool corpus_overlap(size_t *pairs, const Corpus *some, const Corpus *all, Error *error)
 {
-    size_t count = 0;  // distinct sentences of `some`
-    SourceIds *sentence = malloc(some->pairs * sizeof *sentence);
-    if (!sentence) return no_memory(error);
-    for (size_t i = 0; i < some->pairs; i++) sentence[i] = source_ids(some, i);
-    qsort(sentence, some->pairs, sizeof *sentence, by_ids);
-    for (size_t i = 0; i < some->pairs; i++) {
-        if (count && by_ids(&sentence[i], &sentence[count - 1]) == 0)
-            sentence[count - 1].pairs++;
-        else sentence[count++] = sentence[i];
+    const size_t FOUND = SIZE_MAX;  // the number of a pair whose source is in `all`
+    PairIds *pair = malloc(some->pairs * sizeof *pair);
+    if (!pair) return no_memory(error);
+    for (size_t i = 0; i < some->pairs; i++) pair[i] = corpus_pair(some, i);
+    qsort(pair, some->pairs, sizeof *pair, by_source);
+    for (size_t i = 0; i < all->pairs; i++) {
+        PairIds key = corpus_pair(all, i),
+                *same = bsearch(&key, pair, some->pairs, sizeof key, by_source);
+        if (same) same->number = FOUND;
     }
     *pairs = 0;
-    for (size_t i = 0; i < all->pairs; i++) {
-        SourceIds key = source_ids(all, i),
-                  *same = bsearch(&key, sentence, count, sizeof key, by_ids);
-        if (!same) continue;
-        *pairs += same->pairs;
-        same->pairs = 0;  // counted once
+    for (size_t i = 0; i < some->pairs; i++) {  // it finds the same one of equal pairs
+        PairIds *same = bsearch(&pair[i], pair, some->pairs, sizeof *pair, by_source);
+        *pairs += same->number == FOUND;
     }
-    free(sentence);
+    free(pair);
     return true;
 }
 
@@ -315,27 +286,22 @@ enum {
     RELEASE = 1 << 22,  // bytes of text to free at a time
 };
 
-/* The ids of a chunk, and the number of ids of each sentence. */
-typedef struct Chunk {
-    Ids ids;
-    size_t count[CHUNK];
-} Chunk;
-
 /* The sentences first .. first+sentences-1 of a side. */
 typedef struct Round {
     const CorpusText *text;
     CorpusSide side;
     const Tokenizer *tokenizer;
     size_t max_length, first, sentences;
-    Chunk chunk[CHUNKS];
+    size_t *start;  // [pairs+1] of a sentence: its number of ids, until they are joined
+    Ids chunk[CHUNKS];
 } Round;
 
 /* A sentence that is too long gets no ids, not even ID_END. */
-static bool encode_sentence(Chunk *chunk, const Round *round, size_t pair, Error *error)
+static bool encode_sentence(Ids *ids, const Round *round, size_t pair, Error *error)
 {
-    Ids *ids = &chunk->ids;
     size_t length, first = ids->count;
     const char *line = corpus_sentence(round->text, round->side, pair, &length);
+    round->start[pair] = 0;
     if (length > CORPUS_MAX_SENTENCE) return true;
     if (!tokenizer_encode(round->tokenizer, ids, line, length, error)) return false;
     if (ids->count - first > round->max_length) {
@@ -344,6 +310,7 @@ static bool encode_sentence(Chunk *chunk, const Round *round, size_t pair, Error
     }
     if (!GROW(ids->id, ids->size, ids->count + 1)) return no_memory(error);
     ids->id[ids->count++] = ID_END;
+    round->start[pair] = ids->count - first;
     return true;
 }
 
@@ -351,28 +318,28 @@ static bool encode_chunk(void *context, size_t number, int worker, Error *error)
 {
     (void)worker;
     Round *round = context;
-    Chunk *chunk = &round->chunk[number];
-    chunk->ids.count = 0;
-    for (size_t i = 0, at = number * CHUNK; i < CHUNK && at + i < round->sentences; i++) {
-        size_t before = chunk->ids.count;
-        if (!encode_sentence(chunk, round, round->first + at + i, error)) return false;
-        chunk->count[i] = chunk->ids.count - before;
-    }
+    Ids *ids = &round->chunk[number];
+    ids->count = 0;
+    for (size_t i = number * CHUNK; i < (number + 1) * CHUNK && i < round->sentences; i++)
+        if (!encode_sentence(ids, round, round->first + i, error)) return false;
     return true;
 }
 
 /* Appends the ids of a round's chunks. */
-static bool join_chunks(Ids *ids, size_t *start, const Round *round, Error *error)
+static bool join_chunks(Ids *ids, const Round *round, Error *error)
 {
-    for (size_t at = 0; at < round->sentences; at += CHUNK) {
-        const Chunk *chunk = &round->chunk[at / CHUNK];
-        if (!GROW(ids->id, ids->size, ids->count + chunk->ids.count)) return no_memory(error);
-        if (chunk->ids.count)
-            memcpy(ids->id + ids->count, chunk->ids.id, chunk->ids.count * sizeof *ids->id);
-        for (size_t i = 0; i < CHUNK && at + i < round->sentences; i++) {
-            start[round->first + at + i] = ids->count;
-            ids->count += chunk->count[i];
-        }
+    size_t at = ids->count;
+    for (size_t i = 0; i * CHUNK < round->sentences; i++) {
+        const Ids *chunk = &round->chunk[i];
+        if (!GROW(ids->id, ids->size, ids->count + chunk->count)) return no_memory(error);
+        if (chunk->count)
+            memcpy(ids->id + ids->count, chunk->id, chunk->count * sizeof *ids->id);
+        ids->count += chunk->count;
+    }
+    for (size_t i = 0; i < round->sentences; i++) {
+        size_t *start = &round->start[round->first + i], count = *start;
+        *start = at;
+        at += count;
     }
     return true;
 }
@@ -382,8 +349,8 @@ static bool encode_side(Corpus *corpus, CorpusText *text, CorpusSide side,
                         const Tokenizer *tokenizer, Workers *workers, int max_length,
                         bool keep_text, Error *error)
 {
-    Round round = {text, side, tokenizer, .max_length = (size_t)max_length};
     size_t released = 0, *start = malloc((text->pairs + 1) * sizeof *start);
+    Round round = {text, side, tokenizer, .max_length = (size_t)max_length, .start = start};
     Ids ids = {0};
     bool good = start || no_memory(error);
     for (; good && round.first < text->pairs; round.first += CHUNK * CHUNKS) {
@@ -391,14 +358,14 @@ static bool encode_side(Corpus *corpus, CorpusText *text, CorpusSide side,
         round.sentences = left < CHUNK * CHUNKS ? left : CHUNK * CHUNKS;
         good = workers_each(workers, (round.sentences + CHUNK - 1) / CHUNK, encode_chunk,
                             &round, error) &&
-               join_chunks(&ids, start, &round, error);
+               join_chunks(&ids, &round, error);
         size_t done = text->start[side][round.first + round.sentences];
         if (!keep_text && done - released >= RELEASE) {
             block_release(text->bytes[side] + released, done - released);
             released = done;
         }
     }
-    for (int i = 0; i < CHUNKS; i++) free(round.chunk[i].ids.id);
+    for (int i = 0; i < CHUNKS; i++) free(round.chunk[i].id);
     corpus->start[side] = start;
     corpus->id[side] = ids.id;
     if (!good) return false;
@@ -435,13 +402,11 @@ static void drop_pairs(Corpus *corpus, CorpusText *text, CorpusReport *report, b
     if (keep_text) text->pairs = kept;
 }
 
-/* Frees the unused part of each side's blocks, and counts its tokens. */
+/* Counts the tokens of a side. */
 static void finish_side(Corpus *corpus, CorpusReport *report, CorpusSide side,
                         const Tokenizer *tokenizer)
 {
     size_t count = corpus->start[side][corpus->pairs];
-    corpus->id[side] = shrunk(corpus->id[side], count, sizeof(int32_t));
-    corpus->start[side] = shrunk(corpus->start[side], corpus->pairs + 1, sizeof(size_t));
     corpus->vocab_size[side] = tokenizer_vocab_size(tokenizer);
     report->tokens[side] = count;
     report->unknown[side] = 0;
@@ -467,7 +432,7 @@ bool corpus_encode(Corpus *corpus, CorpusText *text, CorpusReport *report,
     for (int side = 0; good && side < SIDES; side++)
         finish_side(corpus, report, (CorpusSide)side, tokenizer[side]);
     if (good) {
-        corpus->line = shrunk(text->line, corpus->pairs, sizeof *corpus->line);
+        corpus->line = text->line;
         text->line = NULL;
     } else {
         corpus_free(corpus);

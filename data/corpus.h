@@ -62,14 +62,10 @@ typedef struct CorpusReport {
     size_t unknown[SIDES];  // <unk> among them
 } CorpusReport;
 
-typedef enum {
-    CORPUS_LINES,  // two files, which go together line by line
-    CORPUS_TSV,    // one file; a line is source TAB target, and further columns are ignored
-} CorpusFormat;
-
+/* Paths of two files, which go together line by line; or without a target, of one whose lines are
+ * source TAB target, and further columns are ignored. */
 typedef struct CorpusFile {
-    CorpusFormat format;
-    const char *source, *target;  // paths; target: of CORPUS_LINES
+    const char *source, *target;
 } CorpusFile;
 
 typedef struct CorpusFiles {
@@ -78,8 +74,8 @@ typedef struct CorpusFiles {
     int invalid;  // a TextInvalid
 } CorpusFiles;
 
-/* Reads all files, one or more, in their order. Fails if two files that go together have different numbers of
- * lines, or if no pair is left. */
+/* Reads one or more files. Fails if two files that go together have different numbers of lines, or
+ * if no pair is left. */
 bool corpus_read(CorpusText *text, CorpusReport *report, const CorpusFiles *files,
                  Error *error);
 
@@ -101,12 +97,10 @@ const char *corpus_sentence(const CorpusText *text, CorpusSide side, size_t pair
                             size_t *length);
 
 /* Text to ids, by each side's tokenizer (both may be the same one), on all threads of workers,
- * or on this thread if workers is NULL. The result does not depend on the number of threads. A
- * pair with more than max_length tokens on a side, </s> not counted, or more than
- * CORPUS_MAX_SENTENCE bytes, is left out. With
- * keep_text, the text keeps exactly the pairs of the corpus: pair i of one is pair i of the
- * other. Without, the text is freed while it is encoded and is empty afterwards. On failure it
- * is freed too. `report` is the one that corpus_read filled. */
+ * or on this thread if workers is NULL. A pair with more than max_length tokens on a side, </s> not
+ * counted, or more than CORPUS_MAX_SENTENCE bytes, is left out. With keep_text, pair i of the text is
+ * then pair i of the corpus. Without, or on failure, the text is freed. `report` is the one that
+ * corpus_read filled. */
 bool corpus_encode(Corpus *corpus, CorpusText *text, CorpusReport *report,
                    const Tokenizer *const tokenizer[SIDES], Workers *workers, int max_length,
                    bool keep_text, Error *error);

@@ -187,10 +187,9 @@ static bool list_files(CorpusFiles *files, const CorpusNames *names, const char 
     *files = (CorpusFiles){calloc((size_t)count + 1, sizeof *files->file), count, invalid};
     if (!files->file) return error_memory(error, "for the names of files");
     for (int i = 0; i < pairs; i++)
-        files->file[i] =
-            (CorpusFile){CORPUS_LINES, names->source.item[i], names->target.item[i]};
+        files->file[i] = (CorpusFile){names->source.item[i], names->target.item[i]};
     for (int i = pairs; i < count; i++)
-        files->file[i] = (CorpusFile){CORPUS_TSV, names->tsv.item[i - pairs], NULL};
+        files->file[i] = (CorpusFile){names->tsv.item[i - pairs], NULL};
     return true;
 }
 

@@ -45,8 +45,7 @@ static void write_file(const char *name, const char *bytes)
 /* Reads path[0] and path[1] as source and target, and the next path as TSV. */
 static bool read_corpus(bool pairs, bool tsvs)
 {
-    CorpusFile file[] = {{CORPUS_LINES, path[0], path[1]},
-                         {CORPUS_TSV, path[pairs ? 2 : 0], NULL}};
+    CorpusFile file[] = {{path[0], path[1]}, {path[pairs ? 2 : 0], NULL}};
     CorpusFiles files = {file + !pairs, pairs + tsvs, TEXT_STOP};
     return corpus_read(&text, &report, &files, &error);
 }

@@ -42,7 +42,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     size_t first = end ? (size_t)(end - data) : size, second = end ? size - first - 1 : 0;
     char *name[] = {fuzz_file(one, "one", data, first),
                     fuzz_file(two, "two", data + size - second, second)};
-    CorpusFile file = {flags & 2 ? CORPUS_TSV : CORPUS_LINES, name[0], name[1]};
+    CorpusFile file = {name[0], flags & 2 ? NULL : name[1]};
     CorpusFiles files = {&file, 1, flags & 1 ? TEXT_REPLACE : TEXT_STOP};
     CorpusText text;
     CorpusReport report;
