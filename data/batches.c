@@ -79,9 +79,8 @@ size_t batches_updates(Batches *batches, uint64_t epoch)
 
 bool batches_update(Batches *batches, int *count, uint64_t epoch, size_t u, Error *error)
 {
-    size_t updates = batches_updates(batches, epoch);
-    assert(u < updates);
-    (void)updates;
+    batches_updates(batches, epoch);
+    assert(u < batches->updates);
     uint32_t first = batches->first[u], pairs = batches->first[u + 1] - first;
     if (!GROW(batches->pair, batches->pair_size, pairs)) return no_memory(error);
     for (uint32_t i = 0; i < pairs; i++)

@@ -4,8 +4,7 @@
  *   update  consecutive pairs of it: as many as fit into batch_tokens tokens, source plus
  *           target, </s> included; at least one pair
  *
- * Both depend only on seed, epoch, corpus and batch_tokens, so training can resume at any
- * (epoch, update) without replaying the updates before it. */
+ * So training can resume at any (epoch, update) without replaying the updates before it. */
 #pragma once
 
 #include "base/error.h"

@@ -272,21 +272,17 @@ static bool read_abbreviations(struct SegmentTools *tools)
 
 static void tools_open(Segments *out, const char *language, UErrorCode *status)
 {
-    struct SegmentTools new = {0};
-    if (language)
-        uloc_getLanguage(language, new.language, sizeof new.language - 1, &(UErrorCode){0});
-    if (out->tools && !strcmp(out->tools->language, new.language)) return;
+    char code[ULOC_LANG_CAPACITY] = "";
+    if (language) uloc_getLanguage(language, code, sizeof code - 1, &(UErrorCode){0});
+    if (out->tools && !strcmp(out->tools->language, code)) return;
     tools_close(out->tools);
-    if (!read_abbreviations(&new) || !(out->tools = malloc(sizeof new))) {
-        free(new.abbreviation);
-        out->tools = NULL;
-        *status = U_MEMORY_ALLOCATION_ERROR;
-        return;
-    }
-    *out->tools = new;
-    out->tools->sentences = ubrk_open(UBRK_SENTENCE, new.language, NULL, 0, status);
+    struct SegmentTools *tools = out->tools = calloc(1, sizeof *tools);
+    if (tools) strcpy(tools->language, code);
+    if (!tools || !read_abbreviations(tools)) *status = U_MEMORY_ALLOCATION_ERROR;
+    if (U_FAILURE(*status)) return;
+    tools->sentences = ubrk_open(UBRK_SENTENCE, code, NULL, 0, status);
     for (int i = 0; i < PATTERNS; i++)
-        out->tools->expression[i] = uregex_openC(pattern[i], 0, NULL, status);
+        tools->expression[i] = uregex_openC(pattern[i], 0, NULL, status);
 }
 
 bool segments_find(Segments *segments, const char *text, size_t length, const char *language,
@@ -320,20 +316,16 @@ void segments_free(Segments *segments)
 
 static void (*on_no_memory)(void);
 
-static void *taken(void *block)
+static void *retake(const void *context, void *block, size_t size)
 {
-    if (!block) on_no_memory();
+    (void)context;
+    if (!(block = realloc(block, size))) on_no_memory();
     return block;
 }
 
 static void *take(const void *context, size_t size)
 {
-    return (void)context, taken(malloc(size));
-}
-
-static void *retake(const void *context, void *block, size_t size)
-{
-    return (void)context, taken(realloc(block, size));
+    return retake(context, NULL, size);
 }
 
 static void give_back(const void *context, void *block)

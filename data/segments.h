@@ -1,9 +1,8 @@
 /* segments.h -- a text cut into sentences to translate, and what comes back as it is.
  *
- * A text has lines, which end at LF, CR LF, CR, VT, FF, U+0085, U+2028 or U+2029. Kept are the line
- * breaks, what stands at a line's beginning and end to lay it out (white space, bullets, numbering, the marks of
- * headings, quotations and tables), white space between sentences, and every line or sentence without a
- * letter: numbers, rulers, time codes, emoji. A block of code in Markdown (``` … ```) is kept whole. */
+ * Kept are line breaks (LF, CR, VT, FF, U+0085, U+2028, U+2029), what lays a line out at its beginning
+ * and end (white space, bullets, numbering, the marks of headings, quotations and tables), white space
+ * between sentences, what has no letter, and blocks of code in Markdown (``` … ```). */
 #pragma once
 
 #include "base/error.h"
@@ -25,10 +24,8 @@ typedef struct Segments {
 } Segments;
 
 /* segments (=) those of valid UTF-8. The language, such as "en" or "en_GB", chooses the abbreviations
- * after which no sentence ends ("Mr."); NULL if it is not known. It always splits: a caller joins
- * sentences again for a model that was trained on several in a line. *segments begins
- * zeroed; what it has allocated is used again. Fails, with nothing to free, only if memory is short or ICU's data
- * are missing. */
+ * after which no sentence ends ("Mr."); NULL if it is not known. *segments begins zeroed; what it has
+ * allocated is used again. After a failure nothing is to be freed. */
 bool segments_find(Segments *segments, const char *text, size_t length, const char *language,
                    Error *error);
 

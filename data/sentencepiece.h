@@ -33,16 +33,14 @@ typedef struct Pieces {
 
 enum { SENTENCEPIECE_LIMIT = 1 << 28 };  // bytes of a model; none is larger
 
-/* Checks a model and reads its pieces. Fails unless the library can use these bytes: they are a
- * model, its pieces are text, and its normalisation tables are valid. The bytes must outlive
- * the pieces. */
+/* Reads a model's pieces. Fails unless the library can use these bytes, which must outlive the
+ * pieces. */
 bool pieces_read(Pieces *pieces, const void *model, size_t size, Error *error);
 void pieces_free(Pieces *pieces);
 
 typedef void CharsmapRule(void *context, const char *from, const char *to);
 
-/* Calls rule(context, from, to) for every rule of the normalisation table, in the order of from;
- * both are UTF-8 ended by NUL. */
+/* Calls rule(context, from, to) for every rule of the normalisation table, both ended by NUL. */
 void pieces_rules(const Pieces *pieces, void *context, CharsmapRule *rule);
 
 /* What tokenizer_adopt makes of a model, perhaps not yet one that the library can use. For

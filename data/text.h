@@ -1,15 +1,9 @@
 /* text.h -- lines of UTF-8 text from a file, plain or .gz, or from standard input ("-").
  *
  * A line ends at LF, at CR LF, or at the end of the text; its end is not part of it. A byte
- * order mark at the start is skipped. Every line must be strict UTF-8 (RFC 3629: no overlong
- * form, no surrogate, nothing above U+10FFFF) without a NUL byte, of TEXT_MAX_LINE bytes or
- * little more. Errors name the file and the line:
- *
- *     data/a.de:17: not valid UTF-8 (byte 5 of the line is 0xff): convert the file, for example
- *     with iconv, or set `invalid` to replace
- *
- * Other compressed files, archives, UTF-16 and UTF-32 are known by their first bytes; the error
- * names the command that converts them. */
+ * order mark at the start is skipped. Every line must be strict UTF-8 (base/utf8.c) without a NUL
+ * byte, of TEXT_MAX_LINE bytes or little more. For other compressed files, archives, UTF-16 and
+ * UTF-32, the error names the command that converts them. */
 #pragma once
 
 #include "base/error.h"
@@ -39,23 +33,19 @@ typedef struct TextReader {
 
 typedef enum { TEXT_LINE, TEXT_END, TEXT_ERROR } TextResult;
 
-/* Opens a file, or standard input for "-". Its first bytes decide whether it is compressed, not its
- * name. The path must stay where it is until text_close. text_next waits for what is written to a
- * pipe or typed, until file_stop (base/file.h), and then fails; a line is returned as soon as it
- * arrives, so a program can answer a pipe or a terminal line by line. */
+/* Opens a file, or standard input for "-". The path must stay where it is until text_close. */
 bool text_open(TextReader *reader, const char *path, Error *error);
 
-/* The next line. *line is valid until the next call and followed by a NUL byte that *length
- * does not count. TEXT_END: there is no further line. TEXT_ERROR: call only text_close after
- * it. */
+/* The next line, as soon as it is written to a pipe or typed. *line is valid until the next call
+ * and followed by a NUL byte that *length does not count. After TEXT_ERROR, also by file_stop
+ * (base/file.h), call only text_close. */
 TextResult text_next(TextReader *reader, const char **line, size_t *length, Error *error);
 
 /* Puts U+FFFD in place of each NUL byte and each byte that is no part of a character. The line is
  * valid until the next call of this or text_next. */
 bool text_replace(TextReader *reader, const char **line, size_t *length, Error *error);
 
-/* Whether text_next can return without waiting: a whole line has arrived, or the end, or a
- * line so long that text_next may refuse it. Reads the bytes that are available. */
+/* Whether text_next can return without waiting. Reads the bytes that are available. */
 bool text_ready(TextReader *reader);
 
 void text_close(TextReader *reader);  // allowed on a zeroed or closed reader
@@ -65,5 +55,5 @@ void text_close(TextReader *reader);  // allowed on a zeroed or closed reader
 bool text_columns(const char *line, size_t *length, const char **second, size_t *second_length);
 
 /* Whether bytes[0..length) is valid UTF-8. If not, *bad (unless NULL) is the index of the first
- * invalid byte: the first of a sequence that is no character. */
+ * invalid byte. */
 bool text_is_utf8(const char *bytes, size_t length, size_t *bad);

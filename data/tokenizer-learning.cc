@@ -147,14 +147,19 @@ static Rules glue_rules(void)
 
 /* ---- learning, in the child ---- */
 
+/* The index of the i-th of `wanted` sentences, evenly spread over `count`. */
+static size_t place(size_t i, size_t wanted, size_t count)
+{
+    return (size_t)((unsigned __int128)i * count / wanted);
+}
+
+/* `wanted` of the sentences, and one more at the end unless it is empty. */
 class Sample : public sentencepiece::SentenceIterator
 {
   public:
-    /* last: a sentence more, if it is not empty. */
     Sample(const Sentences *sentences, size_t wanted, const char *last = "")
         : sentences_(sentences), wanted_(wanted), last_(last)
     {
-        fetch();
     }
     bool done() const override
     {
@@ -163,39 +168,26 @@ class Sample : public sentencepiece::SentenceIterator
     void Next() override
     {
         i_++;
-        fetch();
     }
     const std::string &value() const override
     {
-        return value_;
+        size_t length = strlen(last_);
+        const char *text = i_ < wanted_
+                               ? sentences_->at(sentences_->context,
+                                                place(i_, wanted_, sentences_->count), &length)
+                               : last_;
+        return value_.assign(text, length);
     }
     Status status() const override
     {
         return Status();
     }
 
-    /* The index of the i-th of `wanted` sentences, evenly spread over `count`. */
-    static size_t place(size_t i, size_t wanted, size_t count)
-    {
-        return (size_t)((unsigned __int128)i * count / wanted);
-    }
-
   private:
-    void fetch()
-    {
-        if (i_ >= wanted_) {
-            value_ = last_;
-            return;
-        }
-        size_t length = 0;
-        const char *text =
-            sentences_->at(sentences_->context, place(i_, wanted_, sentences_->count), &length);
-        value_.assign(text, length);
-    }
     const Sentences *sentences_;
     size_t wanted_, i_ = 0;
     const char *last_;
-    std::string value_;
+    mutable std::string value_;
 };
 
 /* The number of sentences to learn from: at most TOKENIZER_SENTENCES and MAX_TRAINING_BYTES. */
@@ -204,7 +196,7 @@ static size_t sample_size(const Sentences *sentences)
     size_t wanted = std::min(sentences->count, (size_t)TOKENIZER_SENTENCES), bytes = 0;
     for (size_t i = 0; i < wanted; i++) {
         size_t length = 0;
-        sentences->at(sentences->context, Sample::place(i, wanted, sentences->count), &length);
+        sentences->at(sentences->context, place(i, wanted, sentences->count), &length);
         bytes += length;
     }
     if (bytes <= MAX_TRAINING_BYTES) return wanted;
@@ -225,14 +217,11 @@ static std::string code_points(const std::string &text)
     return out;
 }
 
+/* The file stays open. */
 static bool write_all(int file, const std::string &bytes)
 {
-    for (size_t done = 0; done < bytes.size();) {
-        ssize_t wrote = write(file, bytes.data() + done, bytes.size() - done);
-        if (wrote <= 0) return false;
-        done += (size_t)wrote;
-    }
-    return true;
+    FILE *out = fdopen(file, "w");
+    return out && fwrite(bytes.data(), bytes.size(), 1, out) == 1 && fflush(out) == 0;
 }
 
 /* Writes rules to a file in memory, and returns a name by which the library can open it. */
@@ -249,12 +238,8 @@ static std::string rules_file(const Rules &rules)
 /* All rules of one of the library's tables, read from a small model that contains it. */
 static Rules named_rules(const std::string &name)
 {
-    auto letter = [](const void *, size_t, size_t *length) {
-        *length = 1;
-        return "a";
-    };
-    const Sentences one = {1, letter, nullptr};
-    Sample sample(&one, 1);
+    const Sentences none = {};
+    Sample sample(&none, 0, "a");
     std::string model;
     const Status status = SentencePieceTrainer::Train(Options{{"model_type", "char"},
                                                               {"vocab_size", "5"},

@@ -17,9 +17,8 @@
  *             apostrophe before it; ? ! : ; have a space before them ("musique ?") in every
  *             language.
  *
- * Placeholders "<ph1>" … "<ph8>" are user-defined symbols of a vocabulary that reserves them: each
- * is one token wherever it is in a text, and normalisation does not change it. The space before one
- * is a token of its own ("▁"), so that spaces come back as they were: "a <ph1>, b", "a<ph1>b". With
+ * A vocabulary may reserve placeholders "<ph1>" … "<ph8>": each is one token wherever it is in a
+ * text. The space before one is a token of its own ("▁"), so that spaces come back as they were. With
  * the type word a placeholder is a word: "a<ph1>b" comes back as "a <ph1> b".
  *
  * No function throws, prints or ends the program. Threads may encode and decode with one
@@ -73,17 +72,15 @@ extern const char *const tokenizer_type_names[];      // "unigram", …, NULL
 extern const char *const tokenizer_normalizations[];  // "nmt_nfkc", …, NULL
 
 /* Learns a model. By default all characters get a piece with the types word and char and, if the
- * vocabulary is large enough, all that occur 5 times with unigram and bpe. *model [*size] is malloc'ed bytes for tokenizer_load. The same sentences and
- * settings give the same bytes with the same version of the library. The library ends its
- * process when an internal check fails, so learning runs in a child process. The caller waits
- * for it: a signal handler does not interrupt the wait, a signal's default action does. */
+ * vocabulary is large enough, all that occur 5 times with unigram and bpe. *model [*size] is malloc'ed
+ * bytes for tokenizer_load, the same for the same sentences and settings. Learning runs in a child
+ * process, for which the caller waits: a signal handler does not interrupt that. */
 bool tokenizer_train(unsigned char **model, size_t *size, const Sentences *sentences,
                      const TokenizerSettings *settings, Error *error);
 
-/* Rewrites a model that was made elsewhere, with its pieces in the order above: </s>, <unk>,
- * then the others in their order. Control pieces other than </s> are left out. *adopted [*size]
- * is malloc'ed bytes for tokenizer_load; a model that is as tokenizer_train makes it keeps its
- * bytes. The tokens of every text stay the same; only their ids change.
+/* Rewrites a model that was made elsewhere, with its pieces in the order above, without control
+ * pieces other than </s>. *adopted [*size] is malloc'ed bytes for tokenizer_load; a model that is as
+ * tokenizer_train makes it keeps its bytes. The tokens of a text stay the same, but for their ids.
  *
  * piece [count] or NULL: the pieces by their ids, with </s>, <unk> and <pad> as 0, 1 and count-1.
  * Of these, pieces that the model lacks are no tokens of a text, except a ">>fra<<" at its
@@ -91,12 +88,11 @@ bool tokenizer_train(unsigned char **model, size_t *size, const Sentences *sente
 bool tokenizer_adopt(unsigned char **adopted, size_t *adopted_size, const void *model,
                      size_t size, const char *const *piece, int count, Error *error);
 
-/* The handler is called where SentencePiece gets no memory, in any thread, and must end the
- * program: SentencePiece goes on with broken objects (0.1.97). Without one that is an error. */
+/* The handler is called where SentencePiece gets no memory, in any thread. It must end the program,
+ * since SentencePiece goes on with broken objects (0.1.97). */
 void tokenizer_on_no_memory(void (*handler)(void));
 
-/* Returns NULL and sets the error if the bytes are not a model, or its first two pieces
- * are not </s> and <unk>. The bytes may come from an untrusted file. */
+/* NULL if the bytes, which may be untrusted, are no model whose first pieces are </s> and <unk>. */
 Tokenizer *tokenizer_load(const void *model, size_t size, Error *error);
 void tokenizer_free(Tokenizer *tokenizer);
 
@@ -106,9 +102,8 @@ TokenizerType tokenizer_type(const Tokenizer *tokenizer);
 /* The id of <ph1>; those of <ph2> … <ph8> follow. 0: the vocabulary has no placeholders. */
 int tokenizer_placeholder(const Tokenizer *tokenizer);
 
-/* Appends the ids of text to ids, without </s>: the most probable segmentation, always the
- * same. Unless begin is NULL, appends to it for each token the index of its first byte in text,
- * counting a space before the token as part of it. */
+/* Appends the ids of text to ids, without </s>. Unless begin is NULL, appends to it for each token
+ * the index of its first byte in text, counting a space before the token as part of it. */
 bool tokenizer_encode_begins(const Tokenizer *tokenizer, Ids *ids, Ids *begin, const char *text,
                              size_t length, Error *error);
 
@@ -134,8 +129,8 @@ static inline bool tokenizer_decode(const Tokenizer *tokenizer, char **text, con
     return tokenizer_decode_replaced(tokenizer, text, id, count, NULL, error);
 }
 
-/* An id's piece as SentencePiece has it, "▁école": U+2581 stands for the space before. It
- * belongs to the tokenizer. id must be in 0..V-1 (assert). */
+/* The piece of an id from 0 to V-1, "▁école": U+2581 stands for the space before. It belongs to the
+ * tokenizer. */
 const char *tokenizer_piece(const Tokenizer *tokenizer, int32_t id);
 
 /* Whether the piece begins a word (starts with U+2581). */
@@ -144,8 +139,7 @@ static inline bool tokenizer_begins_word(const Tokenizer *tokenizer, int32_t id)
     return !strncmp(tokenizer_piece(tokenizer, id), TOKENIZER_SPACE, strlen(TOKENIZER_SPACE));
 }
 
-/* The piece without U+2581, for pictures and tables: "école"; U+2581 alone stays "▁". Points
- * into tokenizer_piece. */
+/* The piece without U+2581, for pictures and tables: "école"; U+2581 alone stays "▁". */
 static inline const char *tokenizer_label(const Tokenizer *tokenizer, int32_t id)
 {
     const char *piece = tokenizer_piece(tokenizer, id);

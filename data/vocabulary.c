@@ -35,24 +35,23 @@ bool vocabulary_learn(Vocabulary *vocabulary, const CorpusText *text,
     return true;
 }
 
-static bool read_model(Vocabulary *vocabulary, CorpusSide side, const char *path, Error *error)
-{
-    size_t size;
-    char *bytes = file_read_input(path, SENTENCEPIECE_LIMIT, &size, error);
-    if (!bytes) return false;
-    bool good = tokenizer_adopt(&vocabulary->model[side], &vocabulary->size[side], bytes, size,
-                                NULL, 0, error);
-    free(bytes);
-    return good || error_prefix(error, "'%s' is no SentencePiece model that can be used", path);
-}
-
 bool vocabulary_read(Vocabulary *vocabulary, const char *const path[SIDES], Error *error)
 {
+    bool good = true;
     *vocabulary = (Vocabulary){0};
-    for (int side = 0; side < SIDES; side++)
-        if (path[side] && !read_model(vocabulary, (CorpusSide)side, path[side], error))
-            return false;
-    return true;
+    for (int side = 0; good && side < SIDES; side++) {
+        size_t size;
+        char *bytes =
+            path[side] ? file_read_input(path[side], SENTENCEPIECE_LIMIT, &size, error) : NULL;
+        if (bytes)
+            good = tokenizer_adopt(&vocabulary->model[side], &vocabulary->size[side], bytes,
+                                   size, NULL, 0, error) ||
+                   error_prefix(error, "'%s' is no SentencePiece model that can be used",
+                                path[side]);
+        good = good && (bytes || !path[side]);
+        free(bytes);
+    }
+    return good;
 }
 
 bool vocabulary_copy(Vocabulary *vocabulary, const void *const model[SIDES],
