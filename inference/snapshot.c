@@ -94,8 +94,8 @@ SnapshotRows snapshot_map(const Snapshot *snapshot, AttentionKind kind, int laye
 {
     const Attention *attention = attention_of(snapshot, kind, layer, head);
     int columns = attention->keys->rows;
-    return (SnapshotRows){attention_map(attention, 0, head), attention->queries->rows, columns,
-                          head_width(columns)};
+    return (SnapshotRows){attention->P + attention_map_at(attention, 0, head),
+                          attention->queries->rows, columns, head_width(columns)};
 }
 
 SnapshotRows snapshot_embedded(const Snapshot *snapshot, bool source)

@@ -49,8 +49,7 @@ static inline __m512i round_two(__m512 low, __m512 high)
 
 /* T [16,16] (=) the pairs of X [n,k], row by row. In memory k is in order, and the next block
  * is `next` further on. */
-static inline __attribute__((always_inline)) void rows_square(real *T, size_t ldt, Strided X,
-                                                              int n, int k, size_t next)
+INLINED void rows_square(real *T, size_t ldt, Strided X, int n, int k, size_t next)
 {
     __mmask16 low = lanes(k), high = lanes(k - SQUARE);
     for (int j = 0; j < SQUARE; j++) {
@@ -64,8 +63,7 @@ static inline __attribute__((always_inline)) void rows_square(real *T, size_t ld
 }
 
 /* T [16,16] (=) the pairs of X [n,k], a row for each pair of k. In memory n is in order. */
-static inline __attribute__((always_inline)) void columns_square(real *T, size_t ldt, Strided X,
-                                                                 int n, int k, size_t next)
+INLINED void columns_square(real *T, size_t ldt, Strided X, int n, int k, size_t next)
 {
     static const uint16_t order[] = {0,  16, 1,  17, 2,  18, 3,  19, 4,  20, 5,
                                      21, 6,  22, 7,  23, 8,  24, 9,  25, 10, 26,

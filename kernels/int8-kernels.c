@@ -26,9 +26,8 @@ static inline int32_t four(const uint8_t *u)
 
 #define VNNI __attribute__((target("avx512f,avx512bw,avx512vl,avx512vnni")))
 
-VNNI static inline __attribute__((always_inline)) void
-vnni_body(int32_t *C, const uint8_t *u, size_t stride, const int8_t *panel,
-          const int32_t *offset, int groups, const int rows)
+VNNI INLINED void vnni_body(int32_t *C, const uint8_t *u, size_t stride, const int8_t *panel,
+                            const int32_t *offset, int groups, const int rows)
 {
     __m512i sum[INT8_ROWS][2];
     __m512i start0 = _mm512_loadu_si512(offset), start1 = _mm512_loadu_si512(offset + 16);
@@ -66,10 +65,8 @@ VNNI static void vnni(int32_t *C, const uint8_t *u, size_t stride, const int8_t 
 #define AVX2 __attribute__((target("avx2")))
 
 /* At most two rows: their eight sums and the temporaries take 16 registers. */
-AVX2 static inline __attribute__((always_inline)) void avx2_body(int32_t *C, const uint8_t *u,
-                                                                 size_t stride,
-                                                                 const int8_t *panel,
-                                                                 int groups, const int rows)
+AVX2 INLINED void avx2_body(int32_t *C, const uint8_t *u, size_t stride, const int8_t *panel,
+                            int groups, const int rows)
 {
     const __m256i ones = _mm256_set1_epi16(1), flip = _mm256_set1_epi8(-128);
     __m256i sum[2][4] = {0};

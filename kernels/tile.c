@@ -14,8 +14,7 @@ typedef real Vector
 static const real zeros[TILE_COLUMNS];
 
 /* sum + a b, of numbers or of pairs */
-static inline __attribute__((always_inline)) Vector add_product(Vector sum, real a, Vector b,
-                                                                const bool pairs)
+INLINED Vector add_product(Vector sum, real a, Vector b, const bool pairs)
 {
 #if TILE_OF_PAIRS
     if (pairs) {
@@ -27,8 +26,7 @@ static inline __attribute__((always_inline)) Vector add_product(Vector sum, real
     return sum + a * b;
 }
 
-static inline __attribute__((always_inline)) void body(const Tile *tile, const int rows,
-                                                       const int vectors, const bool pairs)
+INLINED void body(const Tile *tile, const int rows, const int vectors, const bool pairs)
 {
     const real *A = tile->A.at, *B = tile->B, *start = tile->start ? tile->start : zeros;
     const size_t row = tile->A.row, column = tile->A.column, ldb = tile->ldb, ldc = tile->ldc;

@@ -1,5 +1,5 @@
 /* attention.c -- multi-head attention (Vaswani et al. 2017, §3.2.2), and what stands beside the
- * plain head of head.c.
+ * steps of head.c.
  *
  *   forward    (1)  Q = Xq W_Qᵀ + b_Q     K = Xkv W_Kᵀ + b_K     V = Xkv W_Vᵀ + b_V
  *              (2) to (4)   head.c, for every sentence and head, on its dh = D/H columns
@@ -9,7 +9,7 @@
  *              (1)  dXq = dQ W_Q                    dXkv = dK W_K + dV W_V
  *                   dW_Q += dQᵀ Xq, …               db_Q += Σ_rows dQ, …
  *
- * Beside the plain head:
+ * Beside head.c:
  *   score functions that are no products of queries and keys (scorefunction.h)
  *   guided alignment: -Σ G ln P, whose gradient is (3) dS += P ⊙ Σ_j G - G
  *   gradients that are kept, to show them
@@ -31,11 +31,6 @@ size_t attention_map_at(const Attention *a, int sentence, int head)
 {
     size_t maps = a->map[sentence + 1] - a->map[sentence];
     return a->map[sentence] + maps / (size_t)a->config->heads * (size_t)head;
-}
-
-const real *attention_map(const Attention *a, int sentence, int head)
-{
-    return a->P + attention_map_at(a, sentence, head);
 }
 
 /* The queries of sentence s whose rows of a map fit a block; all, or equal parts of them. */
@@ -109,40 +104,59 @@ static Rows rows_from(Rows X, int row, int column)
     return (Rows){X.at + (size_t)row * (size_t)X.stride + column, X.stride};
 }
 
-/* The part of `all` that belongs to one head of one sentence. */
-static HeadRows head_rows(const Attention *a, const HeadRows *all, int sentence, int head)
+/* The part of `all` that belongs to one head of one sentence, its queries from `first` on. */
+static HeadRows head_rows(const Attention *a, const HeadRows *all, int sentence, int head,
+                          int first)
 {
-    int query = a->queries->start[sentence], key = a->keys->start[sentence],
+    int query = a->queries->start[sentence] + first, key = a->keys->start[sentence],
         column = head * (a->config->d_model / a->config->heads);
     return (HeadRows){rows_from(all->Q, query, column), rows_from(all->K, key, column),
                       rows_from(all->V, key, column), rows_from(all->O, query, column)};
 }
 
-/* A head of a sentence; P and its mask are its map, or the block that long maps share. */
-static AttentionHead head_of(const Attention *a, const AttentionWeights *w, int sentence,
-                             int head)
+/* The block of a head's queries that ends before `end`: all queries, unless the map is large.
+ *
+ * A large map is not kept until backward. Both passes hold a block of its rows at a time, and
+ * backward computes the block and its dropout mask again, from what forward saved of each row,
+ * its largest score and the inverse of its sum (docs/speed.md); dV and dK are sums over the
+ * blocks. Dao et al. 2022, FlashAttention (arXiv 2205.14135), who cut the keys too; here a row
+ * is whole, so that its softmax is the same. Causal blocks leave out the keys that none of their
+ * rows sees. */
+static AttentionHead block_of(const Attention *a, const AttentionWeights *w, int sentence,
+                              int head, int end)
 {
     int n = packed_length(a->queries, sentence), m = packed_length(a->keys, sentence);
-    bool large = block_rows(a, sentence) < n;
+    int rows = block_rows(a, sentence), first = end > rows ? end - rows : 0;
+    bool large = rows < n;
     size_t at = large ? a->numbers : attention_map_at(a, sentence, head);
-    return (AttentionHead){
-        .n = n,
-        .m = m,
+    AttentionHead b = {
+        .n = end - first,
+        .m = a->causal ? end : m,
         .dh = a->config->d_model / a->config->heads,
         .causal = a->causal,
         .large = large,
-        .mode = SET,
+        .mode = end == n ? SET : ADD,
         .scale = attention_scale(a->config, w, head),
-        .x = head_rows(a, &a->heads, sentence, head),
+        .x = head_rows(a, &a->heads, sentence, head, first),
         .P = a->P + at,
         .mask = {a->mask.keep ? a->mask.keep + at : NULL, a->mask.rate, a->mask.scale},
         .Kt = {a->Kt, head_width(m)},
         .Vt = {a->Vt, head_width(m)},
         .Pd = a->Pd,
         .dP = a->dP};
+    if (!large) return b;
+    if (a->sums)
+        b.sums = a->sums + (size_t)head * (size_t)a->queries->rows +
+                 a->queries->start[sentence] + first;
+    // its numbers among all of the sentence's maps, whose rows are those of the whole
+    at = ((size_t)head * (size_t)n + (size_t)first) * (size_t)head_width(m);
+    if (b.mask.keep)
+        dropout_sentence(b.mask.keep, at, (size_t)b.n * (size_t)head_width(b.m), a->dropout,
+                         a->mask.rate, a->place, sentence);
+    return b;
 }
 
-/* ---- beside the plain head ---- */
+/* ---- beside head.c ---- */
 
 static Rows map_of(real *P, const AttentionHead *h)
 {
@@ -169,9 +183,9 @@ static void guide_backward(real *dS, const real *G, const AttentionHead *h)
     }
 }
 
-/* head_backward with any score function, which guides the head and keeps its gradients.
+/* (4) to (2), with any score function.
  * dscale (+=), or NULL if it is not learned   at: of its map, if that is kept */
-static void other_backward(const HeadRows *d, real *dscale, const Attention *a,
+static void block_backward(const HeadRows *d, real *dscale, const Attention *a,
                            const AttentionHead *h, size_t at, bool guided)
 {
     size_t bytes = (size_t)h->n * (size_t)head_width(h->m) * sizeof(real);
@@ -193,90 +207,34 @@ void attention_keep(Attention *a, Arena *arena)
     a->kept_dS = ARENA_TAKE(arena, real, a->numbers);
 }
 
-/* ---- maps in blocks
- *
- * A map P of many numbers is not kept until backward. Both passes hold a block of its rows at a
- * time, and backward computes the block and its dropout mask again, from what forward saved of
- * each row, its largest score and the inverse of its sum (docs/speed.md); dV and dK are sums over the
- * blocks. Dao et al. 2022, FlashAttention (arXiv 2205.14135), who cut the keys too; here a row is
- * whole, so that its softmax is the same. Causal blocks leave out the keys that none of their
- * rows sees. */
-
-/* The block of queries that ends before `end`; its mask (=). */
-static AttentionHead block_before(const Attention *a, const AttentionHead *whole, int sentence,
-                                  int head, int end)
-{
-    int rows = block_rows(a, sentence), first = end > rows ? end - rows : 0;
-    AttentionHead b = *whole;
-    b.n = end - first;
-    b.m = a->causal ? end : whole->m;
-    b.mode = end == whole->n ? SET : ADD;
-    b.x.Q = rows_from(whole->x.Q, first, 0), b.x.O = rows_from(whole->x.O, first, 0);
-    if (a->sums)
-        b.sums = a->sums + (size_t)head * (size_t)a->queries->rows +
-                 a->queries->start[sentence] + first;
-    // its numbers among all of the sentence's maps, whose rows are those of the whole
-    size_t at =
-        ((size_t)head * (size_t)whole->n + (size_t)first) * (size_t)head_width(whole->m);
-    if (b.mask.keep)
-        dropout_sentence(b.mask.keep, at, (size_t)b.n * (size_t)head_width(b.m), a->dropout,
-                         a->mask.rate, a->place, sentence);
-    return b;
-}
-
-static void blocks_forward(const Attention *a, const AttentionHead *whole, int sentence,
-                           int head)
-{
-    for (int end = whole->n; end > 0;) {
-        AttentionHead b = block_before(a, whole, sentence, head, end);
-        weights_forward(a, &b);
-        head_values(&b);
-        end -= b.n;
-    }
-}
-
-static void blocks_backward(const HeadRows *d, real *dscale, const Attention *a,
-                            const AttentionHead *whole, int sentence, int head)
-{
-    for (int end = whole->n; end > 0;) {
-        AttentionHead b = block_before(a, whole, sentence, head, end);
-        HeadRows rows = {rows_from(d->Q, end - b.n, 0), d->K, d->V,
-                         rows_from(d->O, end - b.n, 0)};
-        b.again = true;
-        weights_forward(a, &b);
-        other_backward(&rows, dscale, a, &b, 0, false);
-        end -= b.n;
-    }
-}
-
 /* ---- multi-head attention ---- */
 
 static void heads_forward(const Attention *a, const AttentionWeights *w)
 {
     for (int s = 0; s < a->queries->sentences; s++)
-        for (int h = 0; h < a->config->heads; h++) {
-            AttentionHead head = head_of(a, w, s, h);
-            if (head.large) blocks_forward(a, &head, s, h);
-            else if (a->score->product) head_forward(&head);
-            else weights_forward(a, &head), head_values(&head);
-        }
+        for (int h = 0; h < a->config->heads; h++)
+            for (int end = packed_length(a->queries, s); end > 0;) {
+                AttentionHead b = block_of(a, w, s, h, end);
+                weights_forward(a, &b);
+                head_values(&b);
+                end -= b.n;
+            }
 }
 
 static void heads_backward(const HeadRows *d, AttentionWeights *dw, const Attention *a,
                            const AttentionWeights *w)
 {
-    bool plain = a->score->product && !a->guide && !a->kept_dP;
     for (int s = 0; s < a->queries->sentences; s++)
-        for (int h = 0; h < a->config->heads; h++) {
-            AttentionHead head = head_of(a, w, s, h);
-            HeadRows rows = head_rows(a, d, s, h);
-            real *dscale = dw->scale ? dw->scale + h : NULL;
-            if (head.large) blocks_backward(&rows, dscale, a, &head, s, h);
-            else if (plain) head_backward(&rows, &head);
-            else
-                other_backward(&rows, dscale, a, &head, attention_map_at(a, s, h),
-                               a->guide && h == 0);
-        }
+        for (int h = 0; h < a->config->heads; h++)
+            for (int end = packed_length(a->queries, s); end > 0;) {
+                AttentionHead b = block_of(a, w, s, h, end);
+                end -= b.n;
+                HeadRows rows = head_rows(a, d, s, h, end);
+                b.again = b.large;
+                if (b.again) weights_forward(a, &b);
+                block_backward(&rows, dw->scale ? dw->scale + h : NULL, a, &b,
+                               attention_map_at(a, s, h), a->guide && h == 0 && !b.large);
+            }
 }
 
 void attention_forward(real *Y, Attention *a, const real *Xq, const real *Xkv,

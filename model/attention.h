@@ -44,11 +44,8 @@ typedef struct Attention {
 /* The scale of a head's scores: 1 / √dh in scaled dot-product attention. */
 real attention_scale(const ModelConfig *config, const AttentionWeights *w, int head);
 
-/* The attention weights of head h of sentence s: [n,head_width(m)]. Only of a map that was kept
- * (attention_layout). */
-const real *attention_map(const Attention *a, int sentence, int head);
-
-/* Where in P they begin, and in kept_dP and kept_dS their gradient and that of the scores. */
+/* Where in P the attention weights of a head begin, [n,head_width(m)], and in kept_dP and kept_dS
+ * their gradient and that of the scores. Only of a map that was kept (attention_layout). */
 size_t attention_map_at(const Attention *a, int sentence, int head);
 
 /* Takes the buffers for these sentences. keys: NULL for self-attention, whose keys are the rows

@@ -162,8 +162,11 @@ static bool read_metadata(CheckpointFile *c, Error *error)
     return true;
 }
 
-static bool read_rest(CheckpointFile *c, Error *error)
+bool checkpoint_open_bytes(CheckpointFile *c, const void *bytes, size_t length,
+                           const char *name, Error *error)
 {
+    *c = (CheckpointFile){0};
+    if (!safetensors_open_bytes(&c->file, bytes, length, name, error)) return false;
     if (read_metadata(c, error) && read_tokenizer(c, 1, error) && read_tokenizer(c, 0, error))
         return true;
     checkpoint_close(c);
@@ -172,14 +175,7 @@ static bool read_rest(CheckpointFile *c, Error *error)
 
 bool checkpoint_open(CheckpointFile *c, const char *path, Error *error)
 {
-    return checkpoint_open_weights(c, path, error) && read_rest(c, error);
-}
-
-bool checkpoint_open_bytes(CheckpointFile *c, const void *bytes, size_t length,
-                           const char *name, Error *error)
-{
-    *c = (CheckpointFile){0};
-    return safetensors_open_bytes(&c->file, bytes, length, name, error) && read_rest(c, error);
+    return checkpoint_open_bytes(c, NULL, 0, path, error);
 }
 
 bool checkpoint_open_weights(CheckpointFile *c, const char *path, Error *error)

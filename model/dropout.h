@@ -22,7 +22,7 @@ typedef struct Dropout {
     uint64_t seed;
     uint32_t update;
     const int *sentence;  // [S] index within the update of each sentence; NULL: 0, 1, …
-    int copy;       // R-Drop (rdrop.c): sentence copy + i repeats sentence i with its own mask
+    int copy;       // R-Drop (loss.c): sentence copy + i repeats sentence i with its own mask
     double r_drop;  // weight A of the divergence; copy and r_drop are 0 without R-Drop
 } Dropout;
 

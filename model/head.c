@@ -175,17 +175,3 @@ void head_values_backward(const HeadRows *d, const AttentionHead *h)
     product(SET, h, (Rows){h->dP, width}, by_rows(d->O), transposed(h->Vt, h, h->x.V), h->n,
             width, h->dh, 1);
 }
-
-void head_forward(const AttentionHead *h)
-{
-    head_scores(h);   // (2)
-    head_softmax(h);  // (3)
-    head_values(h);   // (4)
-}
-
-void head_backward(const HeadRows *d, const AttentionHead *h)
-{
-    head_values_backward(d, h);  // (4)
-    head_softmax_backward(h);    // (3)
-    head_scores_backward(d, h);  // (2)
-}

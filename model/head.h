@@ -41,17 +41,13 @@ static inline int head_width(int m)
     return (m + 15) / 16 * 16;
 }
 
-/* O (=) */
-void head_forward(const AttentionHead *h);
-
-/* d: dQ (=), dK and dV (h->mode), from dO. Call head_forward first. */
-void head_backward(const HeadRows *d, const AttentionHead *h);
-
-/* The steps of both. P has the scores between the first two; dP is the gradient of P after
- * head_values_backward, that of the scores after head_softmax_backward. */
+/* Forward: P (=) the scores, P (=) the weights, O (=). */
 void head_scores(const AttentionHead *h);
 void head_softmax(const AttentionHead *h);
 void head_values(const AttentionHead *h);
+
+/* Backward: dV (h->mode) and dP (=) the gradient of P, dP (=) that of the scores, dQ (=) and
+ * dK (h->mode). */
 void head_values_backward(const HeadRows *d, const AttentionHead *h);
 void head_softmax_backward(const AttentionHead *h);
 void head_scores_backward(const HeadRows *d, const AttentionHead *h);

@@ -17,7 +17,7 @@
  * chunk. After the last chunk the lse of a row follows from m and the sum s of each chunk:
  *   lse = L + ln Σ_chunks s e^(m - L),   L = max m;      p_c = e^(z_c - m) · e^(m - lse)
  *
- * With R-Drop (rdrop.h) rows come in pairs: the second half of a block are the copies. */
+ * With R-Drop rows come in pairs: the second half of a block are the copies. */
 #include "model/loss.h"
 
 #include <math.h>
@@ -26,7 +26,6 @@
 #include "kernels/gemm.h"
 #include "kernels/vecexp.h"
 #include "model/linear.h"
-#include "model/rdrop.h"
 
 static int chunks_of(int C)
 {
@@ -161,29 +160,6 @@ static void row_loss(Loss *loss, const LossBuffers *b, int n, const Objective *o
     add_loss(loss, (double)top + log(all), b, n, o, C);
 }
 
-/* Rows n and m of a block, which are copies of each other (rdrop.h). */
-static void pair_of(RDropRow row[2], const LossBuffers *b, int n, int m, int chunks)
-{
-    for (int i = 0; i < 2; i++) {
-        int at = (i ? m : n) * chunks;
-        row[i] =
-            (RDropRow){b->largest + at, b->weighted + at, b->sum + at, b->KL + (i ? m : n)};
-    }
-}
-
-/* row_loss of row n and its copy, row m. */
-static void pair_loss(Loss *loss, const LossBuffers *b, int n, int m, const Objective *o, int C)
-{
-    RDropRow row[2];
-    double lse[2];
-    pair_of(row, b, n, m, chunks_of(C));
-    double divergence = rdrop_divergence(lse, row, chunks_of(C));
-    b->lse_change[n] = (real)(lse[0] - lse[1]);
-    add_loss(loss, lse[0], b, n, o, C);
-    add_loss(loss, lse[1], b, m, o, C);
-    loss->objective += o->r_drop / 2 * divergence;
-}
-
 /* dz [width] (=) scale · (p - on_all) of row n in chunk k */
 static void row_backward(real *dz, const LossBuffers *b, int n, int k, const Objective *o,
                          int width, int C)
@@ -194,14 +170,90 @@ static void row_backward(real *dz, const LossBuffers *b, int n, int k, const Obj
     for (int c = 0; c < width; c++) dz[c] = dz[c] * factor - all;
 }
 
+/* ---- a row and its copy, with R-Drop
+ *
+ * The KL divergence between the distributions p = softmax(z) of a row and q = softmax(z') of its
+ * copy is added to the sum of their cross-entropies.
+ *
+ *   forward    d_c = ln p_c - ln q_c = (z_c - z'_c) - (lse - lse')
+ *              K = KL(p‖q) = Σ_c p_c d_c                          K' = KL(q‖p) = -Σ_c q_c d_c
+ *              objective = CE + CE' + a (K + K'),   a = A / 2
+ *   backward   ∂K/∂z_k = p_k (d_k - K)         by p (δ - p) of the softmax; Σ p_c ∂d_c/∂z_k = 0
+ *              ∂K'/∂z_k = p_k - q_k             as for any cross-entropy against fixed q
+ *              dz_k  = scale · (p_k (1 + a (1 + d_k - K))  - a q_k - target distribution of k)
+ *              dz'_k = scale · (q_k (1 + a (1 - d_k - K')) - a p_k - target distribution of k)
+ *
+ * Σ p_c (z_c - z'_c) is summed chunk by chunk, as lse is, from e^(z - m). Backward reads the
+ * logits, which d needs, and e^(m - lse). Liang et al. 2021 (arXiv 2106.14448), equations 1 to
+ * 3: an update does twice the work, and one more exponential for each logit. */
+
+/* Returns Σ e^(z - m), where m is the largest of the logits z [width] of a chunk, which stay.
+ * copy [width] the copy's   weighted (=) Σ e^(z - m) (z - z')   total (+=) Σ z */
+static real pair_exponentials(const real *z, const real *copy, real *largest, real *weighted,
+                              double *total, int width)
+{
+    real top = z[0], sum = 0, all = 0, product = 0;
+#pragma omp simd reduction(max : top) simdlen(16)
+    for (int c = 0; c < width; c++) top = z[c] > top ? z[c] : top;
+#pragma omp simd reduction(+ : sum, all, product) simdlen(16)
+    for (int c = 0; c < width; c++) {
+        real e = vec_exp(z[c] - top);
+        all += z[c];
+        sum += e;
+        product += e * (z[c] - copy[c]);
+    }
+    *largest = top;
+    *weighted = product;
+    *total += all;
+    return sum;
+}
+
+/* Returns Σ_c p_c (z_c - z'_c) of row n; its chunks' `sum` become e^(m - lse). lse (=) */
+static double difference(double *lse, const LossBuffers *b, int n, int chunks)
+{
+    const real *largest = b->largest + n * chunks, *weighted = b->weighted + n * chunks;
+    real *sum = b->sum + n * chunks;
+    double top = (double)largest[0], all = 0, product = 0;
+    for (int k = 1; k < chunks; k++) top = fmax(top, (double)largest[k]);
+    for (int k = 0; k < chunks; k++) {
+        double e = exp((double)largest[k] - top);
+        all += (double)sum[k] * e;
+        product += (double)weighted[k] * e;
+        sum[k] = (real)e;
+    }
+    for (int k = 0; k < chunks; k++) sum[k] = (real)((double)sum[k] / all);
+    *lse = top + log(all);
+    return product / all;
+}
+
+/* row_loss of row n and its copy, row m. */
+static void pair_loss(Loss *loss, const LossBuffers *b, int n, int m, const Objective *o, int C)
+{
+    double lse, lse_copy, mean = difference(&lse, b, n, chunks_of(C));
+    double copy_mean = difference(&lse_copy, b, m, chunks_of(C)), change = lse - lse_copy;
+    double K = mean - change, K_copy = copy_mean + change;
+    b->KL[n] = (real)K, b->KL[m] = (real)K_copy;
+    b->lse_change[n] = (real)change;
+    add_loss(loss, lse, b, n, o, C);
+    add_loss(loss, lse_copy, b, m, o, C);
+    loss->objective += o->r_drop / 2 * (K + K_copy);
+}
+
 /* row_backward of row n and its copy, row m, which are z and copy */
 static void pair_backward(real *z, real *copy, const LossBuffers *b, int n, int m, int k,
                           const Objective *o, int width, int C)
 {
-    RDropRow row[2];
-    pair_of(row, b, n, m, chunks_of(C));
-    rdrop_backward(z, copy, row, b->lse_change[n], k, (real)(o->r_drop / 2), o->scale,
-                   (real)on_all(o, C), width);
+    int at = n * chunks_of(C) + k, copy_at = m * chunks_of(C) + k;
+    real a = (real)(o->r_drop / 2), scale = o->scale, uniform = (real)on_all(o, C);
+    real top = b->largest[at], factor = b->sum[at], K = b->KL[n], change = b->lse_change[n];
+    real copy_top = b->largest[copy_at], copy_factor = b->sum[copy_at], K_copy = b->KL[m];
+#pragma omp simd simdlen(16)
+    for (int c = 0; c < width; c++) {
+        real p = factor * vec_exp(z[c] - top), q = copy_factor * vec_exp(copy[c] - copy_top);
+        real d = z[c] - copy[c] - change;
+        z[c] = scale * (p * (1 + a * (1 + d - K)) - a * q - uniform);
+        copy[c] = scale * (q * (1 + a * (1 - d - K_copy)) - a * p - uniform);
+    }
 }
 
 /* ---- blocks of rows ---- */
@@ -223,8 +275,8 @@ static void block_forward(Loss *loss, int first, int rows, const real *X, const 
             int at = n * chunks + k;
             real *z = Z + (size_t)n * width, *copy = Z + (size_t)((n + half) % rows) * width;
             read_targets(b, n, z, o, first + n, k, chunk.C);
-            b->sum[at] = b->pairs ? rdrop_exponentials(z, copy, &b->largest[at],
-                                                       &b->weighted[at], &b->total[n], chunk.C)
+            b->sum[at] = b->pairs ? pair_exponentials(z, copy, &b->largest[at],
+                                                      &b->weighted[at], &b->total[n], chunk.C)
                                   : exponentials(z, &b->largest[at], &b->total[n], chunk.C);
         }
     }

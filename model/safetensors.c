@@ -340,10 +340,12 @@ static bool open_file(SafeFile *file, Error *error)
     return true;
 }
 
-static bool open_any(SafeFile *file, const char *name, Error *error)
+bool safetensors_open_bytes(SafeFile *file, const void *bytes, size_t size, const char *name,
+                            Error *error)
 {
     char *header = NULL;
     uint64_t length = 0;
+    *file = (SafeFile){.fd = -1, .bytes = bytes, .length = size};
     if (!(file->path = strdup(name))) return error_memory(error, "to read '%s'", name);
     bool good = (file->bytes || open_file(file, error)) &&
                 read_header(file, &header, &length, error) &&
@@ -355,15 +357,7 @@ static bool open_any(SafeFile *file, const char *name, Error *error)
 
 bool safetensors_open(SafeFile *file, const char *path, Error *error)
 {
-    *file = (SafeFile){.fd = -1};
-    return open_any(file, path, error);
-}
-
-bool safetensors_open_bytes(SafeFile *file, const void *bytes, size_t length, const char *name,
-                            Error *error)
-{
-    *file = (SafeFile){.fd = -1, .bytes = bytes, .length = length};
-    return open_any(file, name, error);
+    return safetensors_open_bytes(file, NULL, 0, path, error);
 }
 
 void safetensors_close(SafeFile *file)

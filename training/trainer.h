@@ -7,7 +7,7 @@
  * therefore the sum of the same terms in the same order, whatever the number of threads, of which
  * at most A work at a time.
  *
- * With R-Drop (model/rdrop.c) a micro-batch has half the sentences, each twice; loss and objective
+ * With R-Drop (model/loss.c) a micro-batch has half the sentences, each twice; loss and objective
  * are means over both copies.
  *
  * With several ranks (distributed.h) every rank gets the same sentences, holds some of the

@@ -182,7 +182,7 @@ static void compare_attention(const char *name, const Attention *a)
         assert_true(count + (size_t)(heads * n * m) <= sizeof maps / sizeof *maps);
         for (int h = 0; h < heads; h++)
             for (int i = 0; i < n; i++, count += (size_t)m)
-                memcpy(maps + count, attention_map(a, s, h) + i * width,
+                memcpy(maps + count, a->P + attention_map_at(a, s, h) + i * width,
                        (size_t)m * sizeof *maps);
     }
     compare("attention.", name, maps, count, 1e-6);

@@ -27,7 +27,8 @@ static double guided(const Case *c, real *prepare)
         for (int k = 0; k < n * width && a->map[s] < a->map[s + 1]; k++) {
             size_t at = a->map[s] / H + (size_t)k;
             if (prepare) prepare[at] = k % width < m ? (real)fabs(prepare[at]) : 0;
-            else if (k % width < m) sum -= a->guide[at] * log(attention_map(a, s, 0)[k]);
+            else if (k % width < m)
+                sum -= a->guide[at] * log(a->P[attention_map_at(a, s, 0) + (size_t)k]);
         }
     }
     return sum;
