@@ -382,7 +382,7 @@ static bool whole_story(Run *run, Settings *settings, Error *error)
 {
     Validation validation = {0};
     bool good = run_read(run, settings, error) && run_prepare(run, error) &&
-                validation_create(&validation, run, error);
+                run_fit_time(run, error) && validation_create(&validation, run, error);
     if (good) report_begin(run);
     good = good && (settings->run.dry_run ? report_estimate(run, &validation, error)
                                           : train_into_folder(run, &validation, error));

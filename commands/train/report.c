@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/textstream.h"
 #include "commands/command.h"
+#include "commands/train/auto.h"
 #include "commands/train/console.h"
 #include "training/distributed.h"
 
@@ -14,9 +15,6 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
-
-enum { TIMED = 100 };            // updates at most to time
-static const double TIMING = 2;  // seconds, after which no further update is timed
 
 /* ---- the lines ---- */
 
@@ -151,8 +149,6 @@ void report_begin(Run *run)
     if (distributed_ranks() > 1)
         snprintf(ranks, sizeof ranks, "%d ranks of ", distributed_ranks());
     const Settings *settings = run->settings;
-    const char *preset = settings->default_preset;
-    if (preset) console_say("preset        %s", preset);
     print_corpus("training", &run->report, &settings->train);
     print_corpus("validation", &run->valid_report,
                  settings->valid.count ? &settings->valid : &settings->train);
@@ -161,6 +157,9 @@ void report_begin(Run *run)
                 "feed-forward %d",
                 (double)params_trained(&run->model.params) / 1e6, m->encoder_layers,
                 m->decoder_layers, m->d_model, m->heads, m->ffn);
+    if (settings->automatic && !run->resumed)
+        auto_report(settings,
+                    (double)(run->report.tokens[SOURCE] + run->report.tokens[TARGET]));
     print_fine_tuning(run);
     if (run->augment.share > 0)
         console_say("augmented     %g %% of the pairs of an epoch are changed%s",
@@ -182,24 +181,6 @@ void report_begin(Run *run)
 }
 
 /* ---- the time and memory of --dry-run ---- */
-
-/* *each (=) the seconds of an update, a mean. The first one allocates memory; it does not count
- * unless it alone takes longer than TIMING. */
-static bool time_updates(double *each, Run *run, size_t in_epoch, Error *error)
-{
-    double begin = clock_seconds();
-    for (int u = 0, more = 1; more; u++) {
-        UpdateStats stats;
-        if (!run_update(run, &stats, run->progress.update + 1 + u, (size_t)u % in_epoch, error))
-            return false;
-        double seconds = clock_seconds() - begin;
-        *each = seconds / (u ? u : 1);
-        if (u == 0) begin += seconds;
-        more = seconds < TIMING && u < TIMED;
-        if (!distributed_share(&more, sizeof more, error)) return false;
-    }
-    return true;
-}
 
 /* *each (=) the seconds of a validation, per update. Its translations are as long as the
  * references are on average, which those of an untrained model are not. */
@@ -224,7 +205,7 @@ bool report_estimate(Run *run, Validation *validation, Error *error)
     long long last = run_last_update(run), left = last - run->progress.update;
     size_t in_epoch = batches_updates(&run->batches, (uint64_t)run->progress.epoch);
     console_stage("timing some updates and a validation …");
-    if (!time_updates(&each, run, in_epoch, error) ||
+    if (!run_time_updates(&each, run, error) ||
         (distributed_rank() == 0 && !time_validation(&validating, validation, in_epoch, error)))
         return false;
     double updates = last ? (double)(left > 0 ? left : 0) : (double)in_epoch;

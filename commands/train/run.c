@@ -1,6 +1,7 @@
 /* run.c -- a training run and its folder; see run.h. */
 #include "commands/train/run.h"
 
+#include "base/clock.h"
 #include "base/file.h"
 #include "base/hash.h"
 #include "commands/train/console.h"
@@ -61,6 +62,7 @@ static bool make_vocabulary(Run *run, Error *error)
         !file_exists(&run->resumed, run->last, error))
         return false;
     if (run->resumed) return take_vocabulary(run, run->last, error);
+    if (!settings_choose(s, &run->text, error)) return false;
     s->training.accumulators = trainer_first_accumulators(s->training.accumulators);
     if (s->fine_tuning.init) return take_vocabulary(run, s->init_file, error);
     bool joint = s->data.vocabulary == VOCABULARY_JOINT;
@@ -96,16 +98,17 @@ static bool share_tokenizer(Run *run, CorpusSide side, Error *error)
 }
 
 /* Copies rank 0's tokenizers, number of accumulators, share of changed pairs and shape of the model,
- * which may be that of --init, to all ranks. */
+ * which may be that of --init, to all ranks; and all options of training, if they are automatic. */
 static bool share_vocabulary(Run *run, Error *error)
 {
-    int *accumulators = &run->settings->training.accumulators;
-    double *augment = &run->settings->training.augment;
+    TrainingConfig *training = &run->settings->training;
     ModelConfig *model = &run->settings->model;
     return distributed_share(&run->resumed, sizeof run->resumed, error) &&
            distributed_share(model, sizeof *model, error) &&
-           distributed_share(accumulators, sizeof *accumulators, error) &&
-           distributed_share(augment, sizeof *augment, error) &&
+           distributed_share(&training->accumulators, sizeof training->accumulators, error) &&
+           distributed_share(&training->augment, sizeof training->augment, error) &&
+           (!run->settings->automatic ||
+            distributed_share(training, sizeof *training, error)) &&
            share_tokenizer(run, SOURCE, error) && share_tokenizer(run, TARGET, error) &&
            (vocabulary_load(&run->vocabulary, error) ||
             error_prefix(error, "%s",
@@ -150,6 +153,7 @@ static bool same_everywhere(const Run *run, Error *error)
 bool run_read(Run *run, Settings *settings, Error *error)
 {
     *run = (Run){.settings = settings,
+                 .begun = clock_seconds(),
                  .folder.path = settings->run.output,
                  .progress = progress_start(),
                  .saved.update = -1};
@@ -176,6 +180,9 @@ bool run_read(Run *run, Settings *settings, Error *error)
            corpus_encode(&run->valid, &run->valid_text, &run->valid_report, tokenizer,
                          run->workers, max_length, true, error) &&
            corpus_overlap(&run->seen, &run->valid, &run->corpus, error);
+    const size_t *tokens = run->report.tokens;
+    if (good && !run->resumed)
+        good = settings_lengthen(settings, (double)(tokens[SOURCE] + tokens[TARGET]), 0, error);
     if (good) run->progress.corpus = fingerprint(run, &run->corpus);
     if (good) run->progress.valid = fingerprint(run, &run->valid);
     bool pairs = settings->training.precision == PRECISION_BF16 && bf16_pairs();
@@ -381,6 +388,44 @@ bool run_update(Run *run, UpdateStats *stats, long long number, size_t u, Error 
            (run->augment.share == 0 ||
             augment_update(&run->augment, run->batches.pair, &pairs, epoch, error)) &&
            trainer_update(run->trainer, number, run->batches.pair, pairs, stats, error);
+}
+
+bool run_time_updates(double *each, Run *run, Error *error)
+{
+    enum { TIMED = 100 };            // updates at most
+    static const double TIMING = 2;  // seconds, after which no further update is timed
+    size_t in_epoch = batches_updates(&run->batches, (uint64_t)run->progress.epoch);
+    double begin = clock_seconds();
+    for (int u = 0, more = 1; more; u++) {
+        UpdateStats stats;
+        if (!run_update(run, &stats, run->progress.update + 1 + u, (size_t)u % in_epoch, error))
+            return false;
+        double seconds = clock_seconds() - begin;
+        *each = seconds / (u ? u : 1);
+        if (u == 0) begin += seconds;
+        more = seconds < TIMING && u < TIMED;
+        if (!distributed_share(&more, sizeof more, error)) return false;
+    }
+    return true;
+}
+
+bool run_fit_time(Run *run, Error *error)
+{
+    static const double TRAINING =
+        0.9;  // of the time; the rest is for validations and pictures
+    Settings *settings = run->settings;
+    const size_t *tokens = run->report.tokens, size = run->model.params.size * sizeof(real);
+    double each, left;
+    if (settings->seconds == 0 || run->resumed) return true;
+    console_stage("timing some updates …");
+    if (!run_time_updates(&each, run, error)) return false;
+    left = TRAINING * (settings->seconds - (clock_seconds() - run->begun)) / each;
+    for (const CheckpointBlock *b = run->trainer->optimizer.block; b->at; b++)
+        memset(b->at, 0, size);
+    return distributed_share(&left, sizeof left, error) &&
+           settings_lengthen(settings, (double)(tokens[SOURCE] + tokens[TARGET]), fmax(1, left),
+                             error) &&
+           start_or_go_on(run, error);
 }
 
 /* ---- the folder ---- */

@@ -46,6 +46,7 @@ typedef struct Run {
     Progress progress;
     Metrics metrics;
     Progress saved;  // of last.safetensors
+    double begun;    // clock_seconds
     bool resumed;
     bool complete;             // resumed, and only pictures are left to draw
     bool unverified;           // resumed, but the checkpoint does not record its training text
@@ -61,6 +62,13 @@ bool run_read(Run *run, Settings *settings, Error *error);
 
 /* Creates model and trainer: initialised, or loaded from last.safetensors. */
 bool run_prepare(Run *run, Error *error);
+
+/* With --time, for a new run: sets how many updates it has, by the time that some take. */
+bool run_fit_time(Run *run, Error *error);
+
+/* Makes some updates, which count for nothing. *each (=) the seconds of an update, a mean. The first one allocates memory; it does not count
+ * unless it alone takes longer than TIMING. */
+bool run_time_updates(double *each, Run *run, Error *error);
 
 /* Makes update number 1, 2, … from update u of the epoch, as trainer_update does. */
 bool run_update(Run *run, UpdateStats *stats, long long number, size_t u, Error *error);

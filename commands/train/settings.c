@@ -2,6 +2,7 @@
 #include "commands/train/settings.h"
 
 #include "base/file.h"
+#include "commands/train/auto.h"
 #include "commands/train/presets.h"
 #include "data/text.h"
 #include "inference/bundle.h"
@@ -33,6 +34,9 @@ static const Option run_options[] = {
     {"threads", OPTION_INT, FIELD(threads), 0, 1024, NULL, NULL,
      "number of threads; 0: one for each processor. The result has the same bits for any number",
      OPTION_COMMON},
+    {"time", OPTION_TEXT, FIELD(time), 0, 0, NULL, "TIME",
+     "make the best model that this machine can in a time: 90s, 30m, 2h; a resumed run keeps the "
+     "updates that it began with", OPTION_COMMON},
     {"watch", OPTION_TEXT, FIELD(watch), 0, 0, NULL, "TEXT",
      "record the attention of a sentence, or of SENTENCE ||| TRANSLATION, as an animation, "
      "watch.png; default: a sentence of the toy corpus, if that is used", 0},
@@ -225,6 +229,25 @@ static bool find_frozen(Settings *s, Error *error)
                             "leave one of them out");
 }
 
+/* s->seconds (=) what --time gives. */
+static bool read_time(Settings *s, Error *error)
+{
+    static const double UNIT[] = {['s'] = 1, ['m'] = 60, ['h'] = 3600};
+    const char *text = s->run.time;
+    char *end;
+    if (!text) return true;
+    double number = strtod(text, &end);
+    unsigned char unit = (unsigned char)*end;
+    s->seconds = *end && !end[1] && unit <= 's' ? number * UNIT[unit] : 0;
+    return (s->automatic && s->seconds >= 1 && s->seconds <= 1e7) ||
+           error_set(
+               error,
+               s->automatic
+                   ? "--time takes a number with its unit, such as 90s, 30m or 2h, not '%s'"
+                   : "--time %s goes with --preset auto and a corpus of your own alone",
+               text);
+}
+
 static bool check(const Settings *s, Error *error)
 {
     const TrainingConfig *t = &s->training;
@@ -242,16 +265,9 @@ static bool check(const Settings *s, Error *error)
     return check_vocabulary(s, error);
 }
 
-/* The command line, and the text of --config's file, or NULL. */
-typedef struct Given {
-    const char *config;
-    char *text;
-    int argc;
-    char *const *argv;
-} Given;
-
-static bool apply_given(Settings *s, const Given *given, Error *error)
+static bool apply_given(Settings *s, Error *error)
 {
+    const Given *given = &s->given;
     return (!given->text || options_from_json(s->groups, SETTINGS_GROUPS, given->text,
                                               given->config, false, error)) &&
            options_parse(s->groups, SETTINGS_GROUPS, given->argc, given->argv, NULL, error);
@@ -260,10 +276,12 @@ static bool apply_given(Settings *s, const Given *given, Error *error)
 /* Applies all sources of values in their order. The first call has preset -1: it finds out
  * whether a corpus is named, which decides the preset. toy: the toy corpus, with a sentence to
  * watch. */
-static bool apply(Settings *s, int preset, bool toy, const Given *given, Error *error)
+static bool apply(Settings *s, int preset, bool toy, Error *error)
 {
-    settings_free(s);
+    Given given = s->given;
+    options_free(s->groups, SETTINGS_GROUPS);
     settings_defaults(s);
+    s->given = given;
     if (toy &&
         !options_set(s->groups, SETTINGS_GROUPS, "watch",
                      "jane visits africa in september ||| jane visite l'afrique en septembre",
@@ -271,7 +289,23 @@ static bool apply(Settings *s, int preset, bool toy, const Given *given, Error *
         return false;
     return (preset < 0 || preset_apply(s->groups, SETTINGS_GROUPS, preset, error)) &&
            (!toy || options_set(s->groups, SETTINGS_GROUPS, "augment", "0", error)) &&
-           apply_given(s, given, error);
+           apply_given(s, error);
+}
+
+/* Takes how the vocabulary is learned. */
+static const size_t VOCABULARY_FIELDS = offsetof(DataConfig, vocabulary);
+static void take_vocabulary(DataConfig *to, const DataConfig *from)
+{
+    memcpy((char *)to + VOCABULARY_FIELDS, (const char *)from + VOCABULARY_FIELDS,
+           sizeof *to - VOCABULARY_FIELDS);
+}
+
+static void take_choices(Settings *to, const Settings *from)
+{
+    take_vocabulary(&to->data, &from->data);
+    to->data.bleu_tokenize = from->data.bleu_tokenize;
+    to->model = from->model;
+    to->training = from->training;
 }
 
 /* Whether an option that is no text and no list differs in two structs. */
@@ -302,21 +336,20 @@ static const Option *difference(const Settings *a, const Settings *b, size_t fir
 
 /* Takes shape and vocabulary of --init's model, which no given option may contradict. Without
  * learned positions the model has no longest sentence. */
-static bool take_shape(Settings *s, Settings *model, const Given *given, Error *error)
+static bool take_shape(Settings *s, Settings *model, Error *error)
 {
-    const size_t first = offsetof(DataConfig, vocabulary), size = sizeof(DataConfig) - first;
-    memcpy((char *)&s->data + first, (const char *)&model->data + first, size);
+    take_vocabulary(&s->data, &model->data);
     s->model = model->model;
-    if (!apply_given(s, given, error)) return false;
+    if (!apply_given(s, error)) return false;
     if (s->model.positions != POSITIONS_LEARNED) model->model.max_length = s->model.max_length;
-    const Option *o = difference(s, model, first);
+    const Option *o = difference(s, model, VOCABULARY_FIELDS);
     if (!o && !s->data.tokenizer_model.count) return true;
     return error_set(error, "--%s contradicts '%s', which has another one: leave it out",
                      o ? o->name : "tokenizer-model", s->init_file);
 }
 
 /* With --init: takes the shape of its model, or of the run that is in the output folder. */
-static bool take_model(Settings *s, const Given *given, Error *error)
+static bool take_model(Settings *s, Error *error)
 {
     char *path = s->init_file;
     CheckpointFile file;
@@ -334,34 +367,33 @@ static bool take_model(Settings *s, const Given *given, Error *error)
                                 path)
                     : options_from_json(model.groups, SETTINGS_GROUPS, file.config, path, false,
                                         error) &&
-                          take_shape(s, &model, given, error);
+                          take_shape(s, &model, error);
     settings_free(&model);
     checkpoint_close(&file);
     return good;
 }
 
-static bool apply_all(Settings *s, const Given *given, Error *error)
+static bool apply_all(Settings *s, Error *error)
 {
-    if (!apply(s, -1, false, given, error)) return false;
+    if (!apply(s, -1, false, error)) return false;
     if (s->run.help || s->run.short_help || s->run.version) return true;
 
     const CorpusNames *train = &s->data.train;
     bool corpus = train->source.count || train->target.count || train->tsv.count;
-    int preset = s->run.preset;
+    int named = s->run.preset, preset = named;
     if (preset == PRESET_AUTO) preset = corpus ? PRESET_TINY : PRESET_TOY;
-    if (!apply(s, preset, !corpus, given, error)) return false;
+    if (!apply(s, preset, !corpus, error)) return false;
+    s->automatic = corpus && named == PRESET_AUTO;
     if (!corpus && !toy_corpus(&s->data, error)) return false;
     if (!s->run.output) {
         char path[64];
-        snprintf(path, sizeof path, "checkpoints/%s", preset_names[preset]);
+        snprintf(path, sizeof path, "checkpoints/%s",
+                 preset_names[s->automatic ? PRESET_AUTO : preset]);
         if (!options_set(s->groups, SETTINGS_GROUPS, "output", path, error)) return false;
     }
-    if (s->run.preset == PRESET_AUTO)
-        s->default_preset = corpus ? "tiny (default for a corpus of your own)"
-                                   : "toy (default for the built-in corpus)";
     int invalid = s->data.invalid;
-    return find_frozen(s, error) &&
-           (distributed_rank() > 0 || (take_model(s, given, error) && check(s, error))) &&
+    return find_frozen(s, error) && read_time(s, error) &&
+           (distributed_rank() > 0 || (take_model(s, error) && check(s, error))) &&
            list_files(&s->train, &s->data.train, "train", invalid, error) &&
            list_files(&s->valid, &s->data.valid, "valid", invalid, error);
 }
@@ -369,18 +401,53 @@ static bool apply_all(Settings *s, const Given *given, Error *error)
 bool settings_read(Settings *s, int argc, char *const *argv, Error *error)
 {
     settings_defaults(s);
-    Given given = {.argc = argc, .argv = argv};
-    given.config = options_find_text(s->groups, SETTINGS_GROUPS, argc, argv, "config");
-    if (given.config && !(given.text = file_read_input(given.config, 1 << 20, NULL, error)))
-        return false;
-    bool good = apply_all(s, &given, error);
-    free(given.text);
+    Given *given = &s->given;
+    *given = (Given){.argc = argc, .argv = argv};
+    given->config = options_find_text(s->groups, SETTINGS_GROUPS, argc, argv, "config");
+    return (!given->config ||
+            (given->text = file_read_input(given->config, 1 << 20, NULL, error))) &&
+           apply_all(s, error);
+}
+
+/* Sets vocabulary, model and training to what is chosen, but for what is given. Texts and lists,
+ * which others point to, stay. */
+static bool choose(Settings *s, const Settings *chosen, Error *error)
+{
+    Settings given;
+    settings_defaults(&given);
+    given.given = s->given;
+    take_choices(&given, chosen);
+    bool good = apply_given(&given, error);
+    if (good) take_choices(s, &given);
+    options_free(given.groups, SETTINGS_GROUPS);
     return good;
+}
+
+bool settings_choose(Settings *s, const CorpusText *text, Error *error)
+{
+    Settings chosen = *s;
+    if (!s->automatic) return true;
+    auto_choose(&chosen, text);
+    s->words = chosen.words;
+    return choose(s, &chosen, error) && check(s, error);
+}
+
+bool settings_lengthen(Settings *s, double tokens, double fit, Error *error)
+{
+    Settings chosen = *s;
+    if (!s->automatic) return true;
+    auto_length(&chosen.training, tokens, fit);
+    if (!choose(s, &chosen, error)) return false;
+    chosen.training.max_updates = s->training.max_updates;
+    auto_pace(&chosen.training);
+    return choose(s, &chosen, error);
 }
 
 void settings_free(Settings *s)
 {
     options_free(s->groups, SETTINGS_GROUPS);
+    free(s->given.text);
+    s->given.text = NULL;
     free(s->train.file);
     free(s->valid.file);
     s->train = s->valid = (CorpusFiles){0};
@@ -411,6 +478,11 @@ bool settings_agree(Settings *s, const char *config, const char *path, Error *er
     was.training.augment = -1;
     bool good = options_from_json(was.groups, SETTINGS_GROUPS, config, path, false, error);
     if (was.training.augment < 0) was.training.augment = s->training.augment = 0;
+    if (good && s->automatic) {
+        Settings chosen = was;
+        chosen.training.seed = s->training.seed;  // it has chosen what is held out
+        good = choose(s, &chosen, error);
+    }
     const char *began = was.fine_tuning.init, *init = s->fine_tuning.init;
     const StringList *tokenizers = &s->data.tokenizer_model;
     const Option *o = good ? difference(&was, s, 0) : NULL;

@@ -31,7 +31,7 @@ typedef struct DataConfig {
 } DataConfig;
 
 typedef struct RunConfig {
-    char *config, *output, *watch;
+    char *config, *output, *watch, *time;
     int preset;   // PRESET_…, the index in preset_names
     int threads;  // 0: all processors
     bool dry_run, quiet, short_help, help, version;
@@ -42,6 +42,14 @@ typedef struct FineTuning {
     StringList freeze;   // names of parts, also several with commas between them
     StringList teacher;  // models to learn from
 } FineTuning;
+
+/* The command line, and the text of --config's file, or NULL. */
+typedef struct Given {
+    const char *config;
+    char *text;
+    int argc;
+    char *const *argv;
+} Given;
 
 enum { SETTINGS_GROUPS = 5 };
 
@@ -54,9 +62,12 @@ typedef struct Settings {
     OptionGroup groups[SETTINGS_GROUPS];  // of the five above, in this order
     CorpusFiles train, valid;             // what data.train and data.valid name
     TrainingConfig before;                // of the run that goes on: set by settings_agree
-    const char *default_preset;           // which preset it is, if none was named; or NULL
+    bool automatic;                       // --preset auto, and a corpus of one's own
+    double words;                         // of its training text (commands/train/auto.h)
+    double seconds;                       // that --time gives; 0: no limit
     unsigned frozen;           // what --freeze names, a sum of PART_… (model/params.h)
     char init_file[PATH_MAX];  // rank 0: the checkpoint of --init, for a new run
+    Given given;               // for settings_choose and settings_lengthen
 } Settings;
 
 /* Sets the defaults. groups point into settings, which must not be moved. */
@@ -64,10 +75,15 @@ void settings_defaults(Settings *settings);
 
 /* Applies defaults, preset, the shape and vocabulary of --init's model, --config and command
  * line, in this order. A run in the output folder that began with --init takes the model's
- * place. Without a corpus: the toy corpus, preset toy. The default preset for a corpus is tiny,
- * the default output checkpoints/<preset>. Only rank 0 reads the model and checks whether options
+ * place. Without a corpus: the toy corpus, preset toy. With one, the default preset is auto; the
+ * default output is checkpoints/<preset>. Only rank 0 reads the model and checks whether options
  * fit each other. False: wrong usage (exit status 2), or a file that cannot be read. */
 bool settings_read(Settings *settings, int argc, char *const *argv, Error *error);
+
+/* If they are automatic: chooses what was not given, from the training text, then how long the
+ * training is, from the number of its tokens and, with --time, of the updates that fit; else 0. */
+bool settings_choose(Settings *settings, const CorpusText *text, Error *error);
+bool settings_lengthen(Settings *settings, double tokens, double fit, Error *error);
 
 void settings_free(Settings *settings);
 
@@ -82,5 +98,6 @@ void settings_changed(char text[CHANGED_TEXT], const Settings *settings);
  * teachers must be equal. If not, the error names the option that differs. If the number of
  * accumulators is 0, sets it to that of the run, or to trainer_first_accumulators if the run
  * has fewer than two: until version 1.0 threads could share one. A run without `augment`, of an
- * earlier version, goes on with 0. settings->before (=) the options of its training. */
+ * earlier version, goes on with 0. Automatic settings become those of the run, but for what is
+ * given. settings->before (=) the options of its training. */
 bool settings_agree(Settings *settings, const char *config, const char *path, Error *error);

@@ -1,0 +1,92 @@
+/* auto.c -- what ./train chooses by itself; see auto.h. */
+#include "commands/train/auto.h"
+
+#include "commands/train/console.h"
+#include "kernels/bf16.h"
+#include "scores/tokenization.h"
+#include "training/step.h"
+
+#include <math.h>
+
+/* A word of the text is counted as six bytes, both sides together: that is one of English with its
+ * space, or two characters of Chinese. */
+enum { WORD_BYTES = 6 };
+
+static const struct {
+    double words;  // of the text, at most
+    int vocabulary, width, heads, ffn, layers, batch_tokens;
+    double rate, dropout, r_drop;
+} sizes[] = {
+    {3e4, 1500, 128, 4, 256, 4, 2048, 0.003, 0.2, 4},
+    {3e5, 5000, 128, 4, 256, 4, 2048, 0.003, 0.2, 4},
+    {2e6, 10000, 128, 4, 256, 4, 4096, 0.004, 0.1, 4},
+    {1e7, 10000, 128, 4, 256, 4, 6144, 0.004, 0.1, 0},
+    {INFINITY, 16000, 256, 8, 1024, 4, 12288, 0.002, 0.1, 0},
+};
+
+/* Whether a side has next to no spaces, as Chinese, Japanese and Thai have. */
+static bool without_spaces(const CorpusText *text, CorpusSide side)
+{
+    const char *bytes = text->bytes[side];
+    size_t size = text->start[side][text->pairs], spaces = 0;
+    for (size_t i = 0; i < size; i++) spaces += bytes[i] == ' ';
+    return spaces * 40 < size;
+}
+
+void auto_choose(Settings *s, const CorpusText *text)
+{
+    TrainingConfig *t = &s->training;
+    size_t n = text->pairs, i = 0;
+    s->words = (double)(text->start[SOURCE][n] + text->start[TARGET][n]) / WORD_BYTES;
+    while (s->words > sizes[i].words) i++;
+    if (without_spaces(text, TARGET)) s->data.bleu_tokenize = TOKENIZATION_CHAR;
+    t->batch_tokens = sizes[i].batch_tokens;
+    t->learning_rate = sizes[i].rate;
+    t->dropout = sizes[i].dropout;
+    t->r_drop = sizes[i].r_drop;
+    t->optimizer = OPTIMIZER_MUON;
+    t->schedule = SCHEDULE_COSINE;
+    t->precision = bf16_pairs() ? PRECISION_BF16 : PRECISION_FLOAT;
+    t->best = BEST_CHRF;
+    t->patience = 0;
+    if (s->fine_tuning.init) return;
+    double root = 12 * sqrt(s->words);
+    s->data.vocab_size = (int)fmin(sizes[i].vocabulary, 100 * ceil(root / 100));
+    s->data.byte_fallback = s->data.vocab_size >= 3000;
+    s->model.d_model = sizes[i].width;
+    s->model.heads = sizes[i].heads;
+    s->model.ffn = sizes[i].ffn;
+    s->model.encoder_layers = s->model.decoder_layers = sizes[i].layers;
+}
+
+void auto_length(TrainingConfig *t, double tokens, double fit)
+{
+    double all = (t->r_drop > 0 ? 20000 : 40000) * sqrt(tokens);
+    double updates = fmax(200, all / fmin(tokens, t->batch_tokens));
+    // three times as many still gain a little
+    t->max_updates = (int)(fit > 0 ? fmax(1, fmin(3 * updates, fit)) : updates);
+}
+
+void auto_pace(TrainingConfig *t)
+{
+    int updates = t->max_updates ? t->max_updates : 5000;
+    t->warmup = (int)fmin(1000, updates / 6);
+    t->ema = fmax(0, fmin(0.999, 1 - 8.0 / updates));
+}
+
+void auto_report(const Settings *s, double tokens)
+{
+    const TrainingConfig *t = &s->training;
+    char words[NUMBER_TEXT], updates[NUMBER_TEXT];
+    console_say("automatic     as the text has about %s words; options override it:",
+                number_text(words, s->words));
+    console_say("  learns with Muon, rate %g, dropout %g%s", t->learning_rate, t->dropout,
+                t->r_drop > 0 ? " and R-Drop, since it will read each sentence often" : "");
+    console_say("  for         %s updates of %d tokens: %.1f times through the text",
+                number_text(updates, t->max_updates), t->batch_tokens,
+                t->max_updates * fmin(1, t->batch_tokens / tokens));
+    console_say("  products    %s",
+                t->precision == PRECISION_BF16
+                    ? "bf16, which this processor multiplies faster"
+                    : "float: this processor does not multiply bf16 faster");
+}
