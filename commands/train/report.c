@@ -6,6 +6,7 @@
 #include "commands/command.h"
 #include "commands/train/auto.h"
 #include "commands/train/console.h"
+#include "commands/train/textcheck.h"
 #include "training/distributed.h"
 
 #include <inttypes.h>
@@ -96,6 +97,7 @@ static void print_fine_tuning(const Run *run)
 
 static void print_warnings(Run *run)
 {
+    textcheck_report(run);
     const TrainingConfig *training = &run->settings->training;
     const char *init = run->settings->fine_tuning.init;
     long long last = run_last_update(run);

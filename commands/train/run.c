@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "commands/train/console.h"
+#include "commands/train/textcheck.h"
 #include "inference/bundle.h"
 #include "inference/scoring.h"
 #include "kernels/bf16.h"
@@ -25,8 +26,13 @@ static bool read_text(Run *run, Error *error)
 {
     const Settings *settings = run->settings;
     if (!corpus_read(&run->text, &run->report, &settings->train, error)) return false;
-    if (settings->valid.count)
-        return corpus_read(&run->valid_text, &run->valid_report, &settings->valid, error);
+    run->check = corpus_check(&run->text);
+    if (!textcheck(run, error)) return false;
+    if (settings->valid.count) {
+        bool good = corpus_read(&run->valid_text, &run->valid_report, &settings->valid, error);
+        run->swapped = good && corpus_swapped(&run->valid_text, &run->text);
+        return good;
+    }
     size_t count = (size_t)settings->data.valid_split;
     if (!count) count = run->report.kept / 10;
     if (!settings->data.valid_split && count > MOST_HELD_OUT) count = MOST_HELD_OUT;

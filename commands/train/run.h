@@ -20,6 +20,7 @@
 #include "data/augment.h"
 #include "data/batches.h"
 #include "data/corpus.h"
+#include "data/corpuscheck.h"
 #include "data/textprofile.h"
 #include "data/vocabulary.h"
 #include "training/metrics.h"
@@ -34,7 +35,9 @@ typedef struct Run {
     TextProfile profile;          // of text, on rank 0
     Corpus corpus, valid;
     CorpusReport report, valid_report;
-    size_t seen;  // pairs of valid whose source sentence is also in the corpus
+    CorpusCheck check;  // of the training text
+    bool swapped;       // corpus_swapped, of the validation text
+    size_t seen;        // pairs of valid whose source sentence is also in the corpus
     Vocabulary vocabulary;
     Transformer model;
     Workers *workers;

@@ -42,6 +42,8 @@ static const Option run_options[] = {
      "watch.png; default: a sentence of the toy corpus, if that is used", 0},
     {"dry-run", OPTION_FLAG, FIELD(dry_run), 0, 0, NULL, NULL,
      "report on corpus, model, memory and time, and exit", OPTION_COMMON},
+    {"force", OPTION_FLAG, FIELD(force), 0, 0, NULL, NULL,
+     "train although the sides of the corpus do not seem to go together", OPTION_EXPERT},
     {"quiet", OPTION_FLAG, FIELD(quiet), 0, 0, NULL, NULL, "print errors only",
      OPTION_COMMON | OPTION_LETTER},
     {"h", OPTION_FLAG, FIELD(short_help), 0, 0, NULL, NULL, "print the most used options", 0},

@@ -34,7 +34,7 @@ typedef struct RunConfig {
     char *config, *output, *watch, *time;
     int preset;   // PRESET_…, the index in preset_names
     int threads;  // 0: all processors
-    bool dry_run, quiet, short_help, help, version;
+    bool dry_run, force, quiet, short_help, help, version;
 } RunConfig;
 
 typedef struct FineTuning {

@@ -1,0 +1,178 @@
+/* corpuscheck.c -- what looks wrong in a parallel corpus; see corpuscheck.h. */
+#include "data/corpuscheck.h"
+
+#include "base/hash.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { WINDOW = 500, FEWEST = 100, FARTHEST = 5 };
+static const double RATHER = 0.3;  // correlate more than as they stand
+
+typedef struct Line {
+    const char *text;
+    size_t length;
+} Line;
+
+static Line line_of(const CorpusText *text, CorpusSide side, size_t pair)
+{
+    Line line;
+    line.text = corpus_sentence(text, side, pair, &line.length);
+    return line;
+}
+
+static bool is_number(Line line)
+{
+    size_t digits = 0;
+    while (digits < line.length && isdigit((unsigned char)line.text[digits])) digits++;
+    return digits == line.length;
+}
+
+static bool is_quoted(Line line)
+{
+    return line.length > 1 && line.text[0] == '"' && line.text[line.length - 1] == '"';
+}
+
+/* Whether the line has `open`, one to `most` letters, digits, # or /, and `close`. */
+static bool has_markup(Line line, char open, char close, size_t most)
+{
+    for (const char *at = line.text, *end = at + line.length; at < end; at++) {
+        if (!(at = memchr(at, open, (size_t)(end - at)))) return false;
+        const char *rest = at + 1;
+        while (rest < end && (isalnum((unsigned char)*rest) || strchr("#/", *rest))) rest++;
+        if (rest < end && *rest == close && rest > at + 1 && rest <= at + 1 + most) return true;
+    }
+    return false;
+}
+
+static bool has_pieces(Line line)
+{
+    return memmem(line.text, line.length, "▁", 3) || memmem(line.text, line.length, "@@ ", 3);
+}
+
+static bool has(CorpusCheckKind kind, Line s, Line t)
+{
+    switch (kind) {
+    case CHECK_SAME: return s.length == t.length && !memcmp(s.text, t.text, s.length);
+    case CHECK_NUMBERED: return is_number(s);
+    case CHECK_QUOTED: return is_quoted(s) && is_quoted(t);
+    case CHECK_ENTITIES: return has_markup(s, '&', ';', 8) || has_markup(t, '&', ';', 8);
+    case CHECK_TAGS: return has_markup(s, '<', '>', 8) || has_markup(t, '<', '>', 8);
+    default: return has_pieces(s) || has_pieces(t);
+    }
+}
+
+static double length_of(const CorpusText *text, CorpusSide side, size_t pair)
+{
+    return (double)(text->start[side][pair + 1] - text->start[side][pair]);
+}
+
+/* The correlation of the lengths of sources from ... to-1 and of the targets `by` lines on. */
+static double correlation(const CorpusText *text, size_t from, size_t to, int by)
+{
+    double n = (double)(to - from), s = 0, t = 0, ss = 0, tt = 0, st = 0;
+    for (size_t i = from; i < to; i++) {
+        double x = length_of(text, SOURCE, i), y = length_of(text, TARGET, i + (size_t)by);
+        s += x, t += y, ss += x * x, tt += y * y, st += x * y;
+    }
+    double variances = (ss - s * s / n) * (tt - t * t / n);
+    return variances > 0 ? (st - s * t / n) / sqrt(variances) : 0;
+}
+
+/* By how many lines the targets of a window have slipped; 0 if they stand best as they are. */
+static int slip_of(const CorpusText *text, size_t from, size_t to)
+{
+    int best = 0;
+    double most = correlation(text, from, to, 0) + RATHER;
+    for (int by = -FARTHEST; by <= FARTHEST; by++) {
+        size_t before = by < 0 ? (size_t)-by : 0, after = by > 0 ? (size_t)by : 0;
+        if (from < before || to + after > text->pairs) continue;
+        double r = correlation(text, from, to, by);
+        if (r > most) most = r, best = by;
+    }
+    return best;
+}
+
+/* The pair from..to-1 from which on the lengths go better with the target `by` lines on. */
+static size_t place_of_slip(const CorpusText *text, size_t from, size_t to, int by)
+{
+    size_t place = from;
+    double mean[SIDES], sum = 0, most = 0;
+    for (int side = 0; side < SIDES; side++)
+        mean[side] =
+            (double)(text->start[side][to] - text->start[side][from]) / (double)(to - from);
+    for (size_t i = from; i < to; i++) {
+        double x = length_of(text, SOURCE, i) - mean[SOURCE];
+        double y = length_of(text, TARGET, i) - mean[TARGET];
+        size_t other = i + (size_t)by;
+        double z = other < text->pairs ? length_of(text, TARGET, other) - mean[TARGET] : 0;
+        sum += x * (y - z);
+        if (sum > most) most = sum, place = i + 1;
+    }
+    return place;
+}
+
+static void find_slip(CorpusCheck *check, const CorpusText *text)
+{
+    for (size_t from = FARTHEST; from + FEWEST <= text->pairs; from += WINDOW) {
+        size_t to =
+            from + WINDOW + FARTHEST <= text->pairs ? from + WINDOW : text->pairs - FARTHEST;
+        check->slipped = slip_of(text, from, to);
+        if (!check->slipped) continue;
+        size_t before = from > WINDOW ? from - WINDOW : FARTHEST;
+        check->from = text->line[place_of_slip(text, before, to, check->slipped)];
+        return;
+    }
+}
+
+CorpusCheck corpus_check(const CorpusText *text)
+{
+    CorpusCheck check = {0};
+    for (size_t i = 0; i < text->pairs; i++) {
+        Line s = line_of(text, SOURCE, i), t = line_of(text, TARGET, i);
+        for (int kind = 0; kind < CHECKS; kind++)
+            if (has((CorpusCheckKind)kind, s, t) && !check.pairs[kind]++)
+                check.first[kind] = text->line[i];
+    }
+    find_slip(&check, text);
+    return check;
+}
+
+enum { GRAM = 4, GRAMS = 1 << 20, LINES = 20000 };
+
+typedef struct Grams {
+    bool has[GRAMS];
+} Grams;
+
+/* Adds the sequences of bytes of a side to grams, or with NULL counts those that are in `known`.
+ * Returns the share of them. */
+static double walk_grams(Grams *grams, const Grams *known, const CorpusText *text,
+                         CorpusSide side)
+{
+    double all = 1, same = 0;
+    size_t pairs = text->pairs < LINES ? text->pairs : LINES;
+    const char *at = text->bytes[side], *end = at + text->start[side][pairs];
+    for (; at + GRAM <= end; at++) {
+        size_t place = hash_bytes(HASH_START, at, GRAM) & (GRAMS - 1);
+        if (grams) grams->has[place] = true;
+        if (known) same += known->has[place];
+        all++;
+    }
+    return same / all;
+}
+
+bool corpus_swapped(const CorpusText *other, const CorpusText *text)
+{
+    Grams *grams = calloc(SIDES, sizeof *grams);
+    double share[SIDES][SIDES] = {{0}};
+    for (int side = 0; grams && side < SIDES; side++) {
+        walk_grams(&grams[side], NULL, text, (CorpusSide)side);
+        for (int s = 0; s < SIDES; s++)
+            share[s][side] = walk_grams(NULL, &grams[side], other, (CorpusSide)s);
+    }
+    free(grams);
+    return share[SOURCE][SOURCE] < share[SOURCE][TARGET] ||
+           share[TARGET][TARGET] < share[TARGET][SOURCE];
+}
