@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WINDOW = 500, FEWEST = 100, FARTHEST = 5 };
-static const double RATHER = 0.3;  // correlate more than as they stand
+enum { WINDOW = 150, FARTHEST = 5 };                 // lines
+static const double CORRELATED = 0.5, RATHER = 0.3;  // at least; more than as they stand
 
 typedef struct Line {
     const char *text;
@@ -85,7 +85,7 @@ static double correlation(const CorpusText *text, size_t from, size_t to, int by
 static int slip_of(const CorpusText *text, size_t from, size_t to)
 {
     int best = 0;
-    double most = correlation(text, from, to, 0) + RATHER;
+    double most = fmax(correlation(text, from, to, 0) + RATHER, CORRELATED);
     for (int by = -FARTHEST; by <= FARTHEST; by++) {
         size_t before = by < 0 ? (size_t)-by : 0, after = by > 0 ? (size_t)by : 0;
         if (from < before || to + after > text->pairs) continue;
@@ -116,14 +116,16 @@ static size_t place_of_slip(const CorpusText *text, size_t from, size_t to, int 
 
 static void find_slip(CorpusCheck *check, const CorpusText *text)
 {
-    for (size_t from = FARTHEST; from + FEWEST <= text->pairs; from += WINDOW) {
-        size_t to =
-            from + WINDOW + FARTHEST <= text->pairs ? from + WINDOW : text->pairs - FARTHEST;
-        check->slipped = slip_of(text, from, to);
-        if (!check->slipped) continue;
+    if (text->pairs < WINDOW + 2 * FARTHEST) return;
+    size_t last = text->pairs - FARTHEST - WINDOW;
+    for (size_t from = FARTHEST; !check->slipped; from += WINDOW) {
+        if (from > last) from = last;
+        check->slipped = slip_of(text, from, from + WINDOW);
         size_t before = from > WINDOW ? from - WINDOW : FARTHEST;
-        check->from = text->line[place_of_slip(text, before, to, check->slipped)];
-        return;
+        if (check->slipped)
+            check->from =
+                text->line[place_of_slip(text, before, from + WINDOW, check->slipped)];
+        if (from == last) return;
     }
 }
 

@@ -1,0 +1,126 @@
+/* corpuscheck.c -- what looks wrong in a corpus, and where it begins. */
+#include "data/corpuscheck.h"
+
+#include "base/rng.h"
+#include "tests/fixtures/test.h"
+
+enum { PAIRS = 3000 };
+
+static Error error;
+
+static void add(CorpusText *text, const char *source, const char *target)
+{
+    const char *const line[SIDES] = {source, target};
+    const size_t length[SIDES] = {strlen(source), strlen(target)};
+    CorpusLine where = {0, text->pairs + 1};
+    assert_true(corpus_add(text, line, length, where, &error));
+}
+
+/* Sentence number i of a side: the target is longer, and by chance a little more or less so. */
+static const char *sentence(int i, CorpusSide side)
+{
+    static char line[SIDES][400];
+    Rng both = rng_stream(1, RNG_TEST, (uint64_t)i),
+        own = rng_stream(2 + side, RNG_TEST, (uint64_t)i);
+    int words = 3 + (int)rng_below(&both, 20) + (int)rng_below(&own, 4) + 2 * (int)side;
+    line[side][0] = 0;
+    for (int w = 0; w < words; w++) strcat(line[side], side ? "mot " : "word ");
+    return line[side];
+}
+
+/* Pairs whose target is `by` lines on from number `from` on. */
+static CorpusText slipped(int from, int by)
+{
+    CorpusText text = {0};
+    for (int i = 0; i < PAIRS; i++)
+        add(&text, sentence(i + 10, SOURCE), sentence(i + 10 + (i >= from ? by : 0), TARGET));
+    return text;
+}
+
+TEST(slips)
+{
+    static const struct {
+        int from, by;
+    } SLIP[] = {{0, 1}, {3, -1}, {700, 1}, {700, -3}, {2499, 5}, {2880, -1}};
+    for (size_t s = 0; s < sizeof SLIP / sizeof *SLIP; s++) {
+        CorpusText text = slipped(SLIP[s].from, SLIP[s].by);
+        CorpusCheck check = corpus_check(&text);
+        // the target of line i is that of source i + by: it stands with the source `by` lines on
+        assert_int_equal(check.slipped, -SLIP[s].by);
+        assert_in_range((int)check.from.line - SLIP[s].from + 20, 0, 40);
+        corpus_text_free(&text);
+    }
+}
+
+TEST(no_slip)
+{
+    CorpusText text = slipped(0, 0), few = {0}, equal = {0}, sorted = {0};
+    assert_int_equal(corpus_check(&text).slipped, 0);
+    for (int i = 0; i < 60; i++) add(&few, sentence(i, SOURCE), sentence(i + 1, TARGET));
+    assert_int_equal(corpus_check(&few).slipped, 0);  // too few to say
+    for (int i = 0; i < PAIRS; i++) add(&equal, "word", "mot");
+    assert_int_equal(corpus_check(&equal).slipped, 0);
+    // sorted by the length of both: the longer the source, the shorter the target
+    for (int length = 100; length < 140; length++)
+        for (int i = 0; i < 75; i++) {
+            Rng rng = rng_stream(5, RNG_TEST, (uint64_t)(length * 100 + i));
+            int first = 20 + (int)rng_below(&rng, 50);
+            char line[SIDES][200];
+            snprintf(line[SOURCE], sizeof *line, "%*s", first, "x");
+            snprintf(line[TARGET], sizeof *line, "%*s", length - first, "x");
+            add(&sorted, line[SOURCE], line[TARGET]);
+        }
+    assert_int_equal(corpus_check(&sorted).slipped, 0);
+    corpus_text_free(&text), corpus_text_free(&few), corpus_text_free(&equal);
+    corpus_text_free(&sorted);
+}
+
+TEST(kinds)
+{
+    static const struct {
+        const char *source, *target;
+        int kind;  // or CHECKS: none
+    } PAIR[] = {{"the same", "the same", CHECK_SAME},
+                {"4711", "a cat", CHECK_NUMBERED},
+                {"4711 cats", "4711 chats", CHECKS},
+                {"\"a\"", "\"b\"", CHECK_QUOTED},
+                {"\"a\" b", "\"b\"", CHECKS},
+                {"a & b; c", "a &; b", CHECKS},
+                {"it&apos;s", "a", CHECK_ENTITIES},
+                {"a", "l&#39;eau", CHECK_ENTITIES},
+                {"a &averylongname;", "b", CHECKS},
+                {"<b>a</b>", "b", CHECK_TAGS},
+                {"a < b > c", "a <3 b", CHECKS},
+                {"a", "x </i>", CHECK_TAGS},
+                {"▁a ▁cat", "b", CHECK_PIECES},
+                {"a c@@ at", "b", CHECK_PIECES},
+                {"a@b.org", "b", CHECKS}};
+    for (size_t p = 0; p < sizeof PAIR / sizeof *PAIR; p++) {
+        CorpusText text = {0};
+        add(&text, "one", "un");
+        add(&text, PAIR[p].source, PAIR[p].target);
+        CorpusCheck check = corpus_check(&text);
+        for (int k = 0; k < CHECKS; k++) {
+            assert_int_equal(check.pairs[k], k == PAIR[p].kind);
+            if (check.pairs[k]) assert_int_equal(check.first[k].line, 2);
+        }
+        corpus_text_free(&text);
+    }
+}
+
+TEST(sides_in_the_wrong_order)
+{
+    CorpusText train = {0}, right = {0}, wrong = {0}, twice = {0};
+    for (int i = 0; i < 200; i++) add(&train, sentence(i, SOURCE), sentence(i, TARGET));
+    add(&right, "two words", "un mot et un mot");
+    add(&wrong, "un mot et un mot", "two words");
+    add(&twice, "two words", "three words");
+    assert_false(corpus_swapped(&right, &train));
+    assert_true(corpus_swapped(&wrong, &train));
+    assert_true(corpus_swapped(&twice, &train));
+    assert_false(corpus_swapped(&train, &train));
+    corpus_text_free(&train), corpus_text_free(&right), corpus_text_free(&wrong);
+    corpus_text_free(&twice);
+}
+
+TEST_MAIN("corpuscheck", NULL, NULL)
