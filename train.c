@@ -404,7 +404,9 @@ static void print_help(bool brief)
                "checkpoints/mine\n",
                command_prefix());
     if (brief) return;
-    puts("\nPresets\n  The defaults above are those of tiny, for a corpus of your own.\n");
+    puts("\nPresets\n  The defaults above are those of tiny. For a corpus of your own, auto "
+         "chooses vocabulary,\n"
+         "  network and training from the text, the processor and --time.\n");
     for (int p = 0; p < PRESETS; p++)
         printf("  %-6s %s\n", preset_names[p], preset_purposes[p]);
     putchar('\n');

@@ -6,6 +6,7 @@
 #include "commands/command.h"
 #include "commands/train/auto.h"
 #include "commands/train/console.h"
+#include "commands/train/presets.h"
 #include "commands/train/textcheck.h"
 #include "training/distributed.h"
 
@@ -151,6 +152,8 @@ void report_begin(Run *run)
     if (distributed_ranks() > 1)
         snprintf(ranks, sizeof ranks, "%d ranks of ", distributed_ranks());
     const Settings *settings = run->settings;
+    if (settings->run.preset == PRESET_AUTO && !settings->automatic)
+        console_say("preset        toy (default for the built-in corpus)");
     print_corpus("training", &run->report, &settings->train);
     print_corpus("validation", &run->valid_report,
                  settings->valid.count ? &settings->valid : &settings->train);

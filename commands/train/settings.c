@@ -24,8 +24,8 @@ static const char *const PART_NAMES[] = {"encoder", "decoder", "embeddings", NUL
 #define FIELD(name) offsetof(RunConfig, name)
 static const Option run_options[] = {
     {"preset", OPTION_CHOICE, FIELD(preset), 0, 0, preset_names, "NAME",
-     "defaults for the options below, listed at the end; auto: tiny, or toy for the built-in "
-     "corpus", OPTION_COMMON},
+     "defaults for the options below, listed at the end; auto: chosen from the text, or toy for "
+     "the built-in corpus", OPTION_COMMON},
     {"config", OPTION_TEXT, FIELD(config), 0, 0, NULL, "FILE",
      "read options from a config.json of another run", 0},
     {"output", OPTION_TEXT, FIELD(output), 0, 0, NULL, "DIR",

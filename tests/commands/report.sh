@@ -80,11 +80,7 @@ dry $corpus --max-updates 20
 says "of one that has ended" "^time .*about 0s for 0 updates"
 
 # ---- presets, warm-up and samples ----
-plain() { "$BIN/train" $corpus --dry-run --output p "$@" 2>err; }
-plain
-says "which preset is the default" "^preset  *tiny (default for a corpus of your own)$"
-plain --preset tiny
-check "no word of one that is named" sh -c '! grep -q "^preset" err'
+plain() { "$BIN/train" $corpus --preset tiny --dry-run --output p "$@" 2>err; }
 (cd "$here" && "$BIN/train" --dry-run --output "$scratch/toy") 2>err
 says "the built-in corpus" "^preset  *toy (default for the built-in corpus)$"
 plain --max-updates 200
@@ -100,3 +96,29 @@ check "and a table of all" grep -Eq "^  learning-rate +0.003 +0.005 +0.002 +0.00
 "$BIN/train" $corpus $(echo $tiny | sed 's/--dry-run//') --max-updates 2 --max-length 200 --valid-every 1 --output s 2>err
 check "samples are cut at 100 columns" awk '
     /→ .*…$/ { cut++; sub(/→/, "x"); sub(/…/, "x"); if (length($0) != 100) bad = 1 } END { exit bad || !cut }' err
+
+# ---- a corpus that is not what it should be ----
+rm -rf run
+dry --train-source train.s --train-target train.s --valid-source valid.s --valid-target valid.t
+says "the same text on both sides" "^train: source and target are the same text in all 400 pairs of train.s: "
+dry --train-source train.s --train-target train.s --valid-source valid.s --valid-target valid.t --force
+says "is trained on with --force" "^warning  *400 of 400 pairs (the first: line 1 of train.s) have the same text on both sides"
+sed 90d train.t >late.t && echo >>late.t
+dry --train-source train.s --train-target late.t --valid-source valid.s --valid-target valid.t
+says "a lost line" "^train: from about line [0-9]* of train.s on, the sentences go together with the translations 1 line before: "
+awk '{ print 1000 + NR "\t" $0 }' train.s >numbered.tsv
+dry --train-tsv numbered.tsv
+says "numbers in the first column" "^train: the first column of numbered.tsv is a number.*cut -f 2,4 'numbered.tsv'"
+sed 's/.*/"&"/' train.s >q.s && sed 's/.*/"&"/' train.t >q.t
+dry --train-source q.s --train-target q.t --valid-source q.s --valid-target q.t
+says "quotation marks of a spreadsheet" "^warning  *400 of 400 pairs (the first: line 1 of q.s) are in quotation marks on both sides"
+sed '3s/$/ \&apos; x/; 9s/$/ \&#39;/; 10,20s/^/<i>/; 30,40s/$/ x@@ y/' train.s >marks.s
+sed -n '1,20s/.*/a \&amp; b/p; 21,$p' train.t >marks.t
+dry --train-source marks.s --train-target marks.t --valid-source valid.s --valid-target valid.t
+says "entities" "^warning  *20 of 400 pairs (the first: line 1 of marks.s) have entities such as &amp;"
+says "tags" "^warning  *11 of 400 pairs (the first: line 10 of marks.s) have tags"
+says "subwords" "^warning  *11 of 400 pairs (the first: line 30 of marks.s) have the marks of subwords"
+dry --train-source train.s --train-target train.t --valid-source valid.t --valid-target valid.s
+says "sides in the wrong order" "^warning  *the validation text does not look like the training text"
+dry --train-source train.s --train-target train.t --valid-source valid.s --valid-target valid.t
+check "no warning without a reason" sh -c '! grep -E "does not look|marks|tags|entities|both sides" err'

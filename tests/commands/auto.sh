@@ -1,0 +1,84 @@
+#!/bin/sh
+# auto.sh -- what ./train chooses by itself: from the text, and for a time; what is given has precedence.
+cd "$(dirname "$0")/../.." || exit 1
+. tests/fixtures/checks.sh
+
+language 400 60
+small="--tokenizer word --vocab-size 60 --d-model 16 --heads 2 --ffn 32 --encoder-layers 1 --decoder-layers 1 --max-length 20 --seed 3"
+auto() { "$BIN/train" $corpus "$@" >out 2>err; }
+says() { if grep -q -- "$2" err; then pass "$1"; else fail "$1" "$(cat err)"; fi; }
+# has NAME OPTION VALUE: in config.json of the folder run.
+has() {
+    if grep -q "\"$2\": $3,*\$" run/config.json; then pass "$1"
+    else fail "$1" "$(grep "\"$2\"" run/config.json)"; fi
+}
+# value OPTION: in it.
+value() { sed -n "s/.*\"$1\": \([^,]*\),*\$/\1/p" run/config.json; }
+
+auto --dry-run --output run
+check "auto is the default for a corpus" test $? -eq 0
+says "and says so" "^automatic  *as the text has about [0-9,]* words; options override it:$"
+says "how it learns" "^  learns with Muon, rate 0.003, dropout [0-9.]*"
+says "how long" "^  for *[0-9,]* updates of [0-9]* tokens: [0-9.]* times through the text$"
+says "what it multiplies" "^  products *\(bf16\|float\)"
+auto --preset tiny --dry-run --output run
+check "no word of it with another preset" sh -c '! grep -q "^automatic" err'
+
+auto $small --max-updates 12 --dropout 0.25 --output run
+check "a run" test $? -eq 0
+has "the optimizer that was chosen" optimizer '"muon"'
+has "an option that was given" dropout 0.25
+has "the warm-up follows the updates" warmup 2
+has "one validation" valid_every 12
+cp -r run first
+auto $small --max-updates 12 --dropout 0.25 --output run
+says "the same command finds it done" "^nothing is left to do"
+check "and leaves it as it is" cmp run/last.safetensors first/last.safetensors
+auto $small --max-updates 15 --output run
+has "a run that goes on keeps what was chosen" warmup 2
+has "and what was given" dropout 0.25
+says "and goes on" "^done: 15 updates"
+auto --dropout 0.25 --max-updates 15 --output run
+check "with less on its command line, too" test $? -eq 0
+wrong "but not with another shape" 1 "started with another --d-model" "$BIN/train" $corpus --d-model 32 --output run
+
+# --time: the updates that fit, and the same bits as a run of so many.
+rm -rf run
+begin=$(date +%s)
+auto $small --time 5s --threads 1 --output run
+check "--time" test $? -eq 0
+took=$(($(date +%s) - begin)) updates=$(value max_updates)
+check "ends in its time, or with all that helps" test "$took" -le 15
+mv run timed
+auto $small --max-updates "$updates" --threads 1 --output run
+check "--time 5s has the same bits as --max-updates $updates" cmp run/best.safetensors timed/best.safetensors
+rm -rf run
+for time in 5 5x m -5m nanm infh 1e9h; do
+    wrong "--time $time" 2 "^train: --time takes a number with its unit, such as 90s, 30m or 2h, not '$time'$" \
+        "$BIN/train" $corpus "--time=$time" --dry-run
+done
+wrong "--time with another preset" 2 "goes with --preset auto" "$BIN/train" $corpus --preset tiny --time 5m --dry-run
+
+# A language without spaces is scored by characters.
+tr -d ' ' <train.t >train.joined && tr -d ' ' <valid.t >valid.joined
+"$BIN/train" $small --train-source train.s --train-target train.joined --valid-source valid.s --valid-target valid.joined \
+    --tokenizer char --max-length 60 --max-updates 2 --quiet --output run
+has "characters for a language without spaces" bleu_tokenize '"char"'
+rm -rf run
+
+# From a model: its shape and its vocabulary.
+auto $small --max-updates 4 --init timed --output run
+check "from a model" test $? -eq 0
+has "its shape" d_model 16
+rm -rf run
+
+if mpi_here; then
+    check "two ranks" mpirun -n 2 "$BIN/train" $corpus $small --threads 1 --accumulators 2 --max-updates 6 --quiet --output run
+    mv run ranks
+    auto $small --threads 1 --accumulators 2 --max-updates 6 --output run
+    check "choose the same" cmp run/best.safetensors ranks/best.safetensors
+    rm -rf run
+    check "two ranks have a time together" mpirun -n 2 "$BIN/train" $corpus $small --threads 1 --time 4s --quiet --output run
+else
+    echo "skipped ranks: there is no MPI"
+fi
