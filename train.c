@@ -321,6 +321,9 @@ static bool train(Run *run, Validation *validation, Error *error)
 {
     Throughput throughput = {0};
     if (run->progress.update == 0) record_frames(run, NAN, error);
+    // a model that --init begins with stays the best until another one is better
+    if (run->settings->fine_tuning.init && !run->resumed && !validate(run, validation, error))
+        return false;
     if (run->resumed && distributed_rank() == 0) draw_again(run, validation, error);
     for (;;) {
         if (validation_due(run) && !validate(run, validation, error)) return false;
@@ -336,6 +339,12 @@ static bool train(Run *run, Validation *validation, Error *error)
         }
         if (!update(run, &throughput, error)) return false;
     }
+}
+
+static double rate_of(const TrainingConfig *c, long long update)
+{
+    return schedule_rate((Schedule)c->schedule, c->learning_rate, update, c->warmup,
+                         c->max_updates);
 }
 
 /* Trains, and says how it ended. */
@@ -354,6 +363,10 @@ static bool train_into_folder(Run *run, Validation *validation, Error *error)
     if (run->resumed && !limit)
         console_say("going on    from update %lld of the run in %s", run->progress.update,
                     run->settings->run.output);
+    if (run->resumed && *changed && !limit)
+        console_say("changed     from here on:%s; learning rate %.3g, before %.3g", changed,
+                    rate_of(&run->settings->training, run->progress.update + 1),
+                    rate_of(&run->settings->before, run->progress.update));
     if (run->reordered && !limit)
         console_say("new epoch   the order of the sentences has changed: %s", run->reordered);
     if (*run->moved)
@@ -374,7 +387,8 @@ static bool train_into_folder(Run *run, Validation *validation, Error *error)
         picture[r] = recorders[r]->picture;
         if (recorders[r]->close) recorders[r]->close();
     }
-    if (good && !failure[LAST].text[0]) report_end(run, stop, picture, RECORDERS);
+    if (good && !failure[LAST].text[0])
+        report_end(run, stop ? NULL : finished(run), picture, RECORDERS);
     return good && report_failures(error);
 }
 

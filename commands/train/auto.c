@@ -71,7 +71,7 @@ void auto_pace(TrainingConfig *t)
 {
     int updates = t->max_updates ? t->max_updates : 5000;
     t->warmup = (int)fmin(1000, updates / 6);
-    t->ema = fmax(0, fmin(0.999, 1 - 8.0 / updates));
+    t->ema = fmax(0, round(1000 * fmin(0.999, 1 - 8.0 / updates)) / 1000);
 }
 
 void auto_report(const Settings *s, double tokens)

@@ -292,22 +292,25 @@ static void say_command(const Run *run)
                 command_prefix(), quote, folder, quote, n < LONGEST ? (int)n : LONGEST, text);
 }
 
-void report_end(const Run *run, bool stopped, const char *const *pictures, int count)
+void report_end(const Run *run, const char *limit, const char *const *pictures, int count)
 {
     const Progress *p = &run->progress;
     char time[DURATION_TEXT], scores[64] = "";
     if (!isnan(p->best.bleu))
         snprintf(scores, sizeof scores, ", BLEU %.2f, chrF %.2f", p->best.bleu, p->best.chrf);
-    if (stopped)
+    if (!limit)
         console_say("stopped after update %lld, and saved in %s: the same command goes on from "
                     "there",
                     p->update, run->last);
     else
-        console_say("done: %lld updates in %s; the best validation was after update %lld: loss "
-                    "%.4f%s",
-                    p->update, duration_text(time, p->seconds), p->best_update, p->best.loss,
-                    scores);
-    if (!p->best_update) return;
+        console_say("done: %lld updates in %s (%s); the best validation was after update "
+                    "%lld: loss %.4f%s",
+                    p->update, duration_text(time, p->seconds), limit, p->best_update,
+                    p->best.loss, scores);
+    if (limit && p->update && !p->best_update && isfinite(p->best.loss))
+        console_say("warning       nothing was better than the model of --init, which "
+                    "best.safetensors holds: try a smaller --learning-rate");
+    if (!isfinite(p->best.loss)) return;
     char names[200] = "best.safetensors (the model)", path[PATH_MAX];
     for (int i = 0; i < count; i++)
         if (access(folder_file(path, &run->folder, pictures[i]), F_OK) == 0)

@@ -213,7 +213,8 @@ static bool read_progress(Run *run, const char *text, Error *error)
     bool seed = now->seed != was->seed, unknown = run->unverified = isnan(p->corpus);
     bool other = !unknown && p->corpus != mine.corpus;
     bool fewer = now->best != BEST_LOSS && now->valid_translations != was->valid_translations;
-    if (other || (!isnan(p->valid) && p->valid != mine.valid) || (p->best_update && fewer))
+    if (other || (!isnan(p->valid) && p->valid != mine.valid) ||
+        (isfinite(p->best.loss) && fewer))
         return error_set(
             error,
             "the run in '%s' has another %s text%s: start a new one with another --output, "

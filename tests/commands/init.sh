@@ -7,7 +7,7 @@ language 300 40
 # The new text has a word that the model does not know.
 for file in train valid; do sed 's/one/eleven/' $file.s >new-$file.s; done
 new="--train-source new-train.s --train-target train.t --valid-source new-valid.s --valid-target valid.t"
-run="--batch-tokens 300 --warmup 5 --learning-rate 0.01 --schedule inverse-sqrt --valid-every 10
+run="--preset tiny --batch-tokens 300 --warmup 5 --learning-rate 0.01 --schedule inverse-sqrt --valid-every 10
      --max-updates 20 --dropout 0.1"
 "$BIN/train" $corpus $tiny --max-updates 100 --valid-every 50 --quiet --output base 2>err ||
     fail "the model to begin with" "$(cat err)"
@@ -31,6 +31,14 @@ losses() { sed 's/,"seconds.*//' "$1/metrics.jsonl" | grep valid; }
 "$BIN/train" $corpus $tiny --max-updates 100 --valid-every 50 --ema 0.9 --quiet --output averaged 2>err
 tune --init averaged/last.safetensors --quiet --output from-last 2>err
 check "last.safetensors gives its weights, and nothing else" test "$(losses from-last)" = "$(losses whole)"
+
+# The model is validated first, and stays the best until another one is better.
+tune --init base --learning-rate 1 --warmup 0 --output worse 2>said
+check "the first validation is of update 0" grep -q "^validation after update 0: .*, the best so far" said
+check "nothing was better" grep -q "^warning  *nothing was better than the model of --init" said
+"$BIN/translate" --model base --beam 1 <new-valid.s >a 2>err
+"$BIN/translate" --model worse --beam 1 <new-valid.s >b 2>err
+check "and the model is still the best" cmp a b
 
 # Resuming does not read the model again.
 cp -r base gone

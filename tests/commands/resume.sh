@@ -24,6 +24,13 @@ check "a line of metrics goes on where the run stopped" sh -c '
     done
     test "$(wc -l <t1.lines)" = 21 && cmp t1.lines parts.lines'
 
+# Other options than before are said, and what they do to the learning rate.
+train $drop --threads 2 --max-updates 28 --schedule cosine --output parts 2>err
+check "no word of it if it is quiet" test ! -s err
+"$BIN/train" $corpus $tiny --max-updates 29 --dropout 0.3 --output parts >out 2>err
+check "which options are others" grep -Eq \
+    "^changed +from here on: --max-updates --schedule --dropout( --[a-z-]+)*; learning rate [0-9.e-]+, before 0" err
+
 # Stopped by a signal as soon as there are metrics; then the same command goes on.
 train $drop --max-updates 150 --output whole 2>err
 for signal in INT TERM HUP; do
