@@ -114,6 +114,8 @@ void json_put_bool(JsonWriter *json, const char *key, bool value)
 void json_put_text(JsonWriter *json, const char *key, const char *text)
 {
     FILE *out = begin_value(json, key);
+    const char *slash = text && json->names ? strrchr(text, '/') : NULL;
+    if (slash && slash[1]) text = slash + 1;
     if (text) write_text(json, text);
     else fputs("null", out);
 }

@@ -25,6 +25,7 @@ typedef struct JsonWriter {
     uint64_t arrays;  // whether each open one is an array; the innermost is bit 0
     bool lines;       // a newline follows the outermost value
     bool bytes;       // bytes that are no UTF-8 can be read again: 0xE9 is U+10FFE9
+    bool names;       // texts are written from behind their last / on: files without folders
     bool html;        // <, > and & become \u003c, …: for a text inside a page
 } JsonWriter;
 

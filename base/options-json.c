@@ -49,11 +49,14 @@ static void put_option(JsonWriter *json, const Option *option, const void *value
     }
 }
 
-char *options_to_json(const OptionGroup *groups, int count)
+static char *to_json(const OptionGroup *groups, int count, bool names)
 {
     TextStream stream;
-    JsonWriter json = {
-        .out = textstream_open(&stream), .indent = 2, .lines = true, .bytes = true};
+    JsonWriter json = {.out = textstream_open(&stream),
+                       .indent = 2,
+                       .lines = true,
+                       .bytes = true,
+                       .names = names};
     if (!json.out) return NULL;
     json_open(&json, NULL);
     for (int g = 0; g < count; g++) {
@@ -66,6 +69,16 @@ char *options_to_json(const OptionGroup *groups, int count)
     }
     json_close(&json);
     return textstream_close(&stream);
+}
+
+char *options_to_json(const OptionGroup *groups, int count)
+{
+    return to_json(groups, count, false);
+}
+
+char *options_to_shared_json(const OptionGroup *groups, int count)
+{
+    return to_json(groups, count, true);
 }
 
 /* ---- from JSON ---- */

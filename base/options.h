@@ -131,6 +131,9 @@ int option_brief(const Option *option);
  * short. */
 char *options_to_json(const OptionGroup *groups, int count);
 
+/* The same for a file that is given away: names of files without their folders. */
+char *options_to_shared_json(const OptionGroup *groups, int count);
+
 /* Sets what the JSON text mentions. `source` is its name in errors. Unknown options, wrong
  * types and numbers out of range are errors; so are objects of no group, unless `partly` (a
  * program that wants only "model" from a checkpoint). */

@@ -499,7 +499,8 @@ bool run_save(Run *run, const char *path, bool whole, Error *error)
 {
     if (distributed_rank() > 0) return true;
     run->profile.doubtful = run->progress.doubtful;
-    char *config = options_to_json(run->settings->groups, SETTINGS_GROUPS),
+    char *config = (whole ? options_to_json : options_to_shared_json)(run->settings->groups,
+                                                                      SETTINGS_GROUPS),
          *progress = progress_to_json(&run->progress),
          *text = textprofile_to_json(&run->profile);
     bool good = (config && progress && text) || error_memory(error, "to save '%s'", path);

@@ -107,3 +107,14 @@ check "./translate --save-int8 over the limit: one sentence" sh -c \
 wait
 [ -z "$child" ] || check "a picture for which a library waits for ever: a sentence" sh -c \
     'test "$(cat waits.status)" = 1 && grep -q "^translate: drawing waits.png was ended by a library" waits.err'
+
+# ---- best.safetensors is to be given away: it does not say where its corpus was ----
+mkdir -p secret/place && cp train.s train.t valid.s valid.t secret/place
+at=$scratch/secret/place
+"$BIN/train" --train-source "$at/train.s" --train-target "$at/train.t" --valid-source "$at/valid.s" --valid-target "$at/valid.t" \
+    $tiny --max-updates 2 --quiet --output given
+check "best.safetensors names its corpus" grep -qa 'train.s' given/best.safetensors
+check "but no folder" sh -c '! grep -qa secret given/best.safetensors'
+check "last.safetensors has the path" grep -qa "$at/train.s" given/last.safetensors
+"$BIN/translate" --model given --save-int8 given.int8 2>err
+check "nor does an int8 model" sh -c '! grep -qa secret given.int8'
