@@ -31,6 +31,7 @@ extern "C" {
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
+#include <unicode/uchar.h>
 #include <unistd.h>
 #include <unordered_map>
 
@@ -45,8 +46,33 @@ static const char NO_TEXT[] = "there is no text to learn a tokenizer from";
 static const double DEFAULT_COVERAGE = 0.9995;
 enum { LEAST_COUNT = 5 };
 
-const char *const tokenizer_normalizations[] = {"nmt_nfkc", "nfkc",     "nmt_nfkc_cf",
-                                                "nfkc_cf",  "identity", nullptr};
+const char *const tokenizer_normalizations[] = {
+    "nmt_nfkc", "nfkc", "nmt_nfkc_cf", "nfkc_cf", "identity", "text", "text_cf", nullptr};
+
+using Rules = std::map<std::string, std::string>;  // from a text to a text, UTF-8
+
+/* ---- the rules of `text` ----
+ *
+ * Those of nmt_nfkc, but a number keeps its value (10⁵, x₁ and 3½ stay), and so does a word that a
+ * zero-width non-joiner divides, as in Persian; what nobody sees goes, where nmt_nfkc leaves it or
+ * makes a space of it. */
+
+static const char *const INVISIBLE[] = {"\u00ad", "\u200b", "\u2060", "\ufeff"};
+static const char NON_JOINER[] = "\u200c";
+
+static Rules text_rules(Rules rules)
+{
+    for (auto rule = rules.begin(); rule != rules.end();) {
+        unsigned c;
+        utf8_next(rule->first.c_str(), &c);
+        int type = u_getIntPropertyValue((UChar32)c, UCHAR_DECOMPOSITION_TYPE);
+        bool stays = type == U_DT_SUPER || type == U_DT_SUB || type == U_DT_FRACTION ||
+                     rule->first == NON_JOINER;
+        rule = stays ? rules.erase(rule) : std::next(rule);
+    }
+    for (const char *character : INVISIBLE) rules[character] = "";
+    return rules;
+}
 
 /* ---- the rules by which the word type splits text into words ----
  *
@@ -62,8 +88,6 @@ const char *const tokenizer_normalizations[] = {"nmt_nfkc", "nfkc",     "nmt_nfk
  * A second table removes spaces when text is decoded: "' " becomes "'", " ." becomes "." (but "
  * .5" stays), " ," becomes ",", and so on for the punctuation that has no space in any
  * language. */
-
-using Rules = std::map<std::string, std::string>;  // from a text to a text, UTF-8
 
 struct Punctuation {
     const char *text;
@@ -235,9 +259,11 @@ static std::string rules_file(const Rules &rules)
     return "/proc/self/fd/" + std::to_string(file);
 }
 
-/* All rules of one of the library's tables, read from a small model that contains it. */
+/* All rules of a table: of the library's, read from a small model that contains it. */
 static Rules named_rules(const std::string &name)
 {
+    if (name == "text") return text_rules(named_rules("nmt_nfkc"));
+    if (name == "text_cf") return text_rules(named_rules("nmt_nfkc_cf"));
     const Sentences none = {};
     Sample sample(&none, 0, "a");
     std::string model;
@@ -296,6 +322,8 @@ static Options training_options(const TokenizerSettings *settings)
         options["normalization_rule_tsv"] =
             rules_file(word_rules(named_rules(name), settings->placeholders));
         options["denormalization_rule_tsv"] = rules_file(glue_rules());
+    } else if (name.find("text") == 0) {
+        options["normalization_rule_tsv"] = rules_file(named_rules(name));
     } else {
         options["normalization_rule_name"] = name;
     }

@@ -50,7 +50,7 @@ typedef struct TokenizerSettings {
     int vocab_size;      // V with </s>, <unk> and <pad>; the result may be smaller
     double coverage;     // share of the characters that get a piece, 0.98 to 1; 0: by default
     int normalization;   // an index into tokenizer_normalizations
-    bool lowercase;      // nmt_nfkc becomes nmt_nfkc_cf, nfkc becomes nfkc_cf
+    bool lowercase;      // nmt_nfkc becomes nmt_nfkc_cf, and so on
     bool byte_fallback;  // unigram, bpe: spell an unknown character in bytes, 256 more pieces
     bool placeholders;   // reserve <ph1> … <ph8>
 } TokenizerSettings;
@@ -70,6 +70,7 @@ typedef struct Ids {
 
 extern const char *const tokenizer_type_names[];      // "unigram", …, NULL
 extern const char *const tokenizer_normalizations[];  // "nmt_nfkc", …, NULL
+enum { NORMALIZATION_IDENTITY = 4, NORMALIZATION_TEXT };
 
 /* Learns a model. By default all characters get a piece with the types word and char and, if the
  * vocabulary is large enough, all that occur 5 times with unigram and bpe. *model [*size] is malloc'ed

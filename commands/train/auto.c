@@ -52,6 +52,7 @@ void auto_choose(Settings *s, const CorpusText *text)
     if (s->fine_tuning.init) return;
     double root = 12 * sqrt(s->words);
     s->data.vocab_size = (int)fmin(sizes[i].vocabulary, 100 * ceil(root / 100));
+    s->data.normalization = NORMALIZATION_TEXT;
     s->data.byte_fallback = s->data.vocab_size >= 3000;
     s->model.d_model = sizes[i].width;
     s->model.heads = sizes[i].heads;

@@ -12,7 +12,7 @@ fi
 language 200 40
 
 # Seven slices of parameters, five accumulators, now fewer micro-batches than these, now more.
-options="--tokenizer word --normalization identity --vocab-size 60 --d-model 64 --heads 2 --ffn 128
+options="--preset tiny --tokenizer word --normalization identity --vocab-size 60 --d-model 64 --heads 2 --ffn 128
     --encoder-layers 1 --decoder-layers 1 --max-length 20 --batch-tokens 200 --micro-tokens 30
     --accumulators 5 --valid-every 10 --warmup 5 --learning-rate 0.003
     --schedule inverse-sqrt --dropout 0.2 --attention-dropout 0.1 --activation-dropout 0.1
@@ -158,6 +158,7 @@ refused "more ranks than accumulators" 1 "3 ranks are more than the 2 acc.*--acc
 : >file
 refused "rank 0 cannot write" 1 "file" ranks 2 --output file/run
 refused "rank 1 cannot read" 1 "rank 1 on .*nowhere" two "$(other 'train[.]s' nowhere)"
-refused "rank 1 has other text" 1 "rank 1 on .*those of rank 0" two "$(other 'train[.]s' train.t)"
+tac train.s >tac.s
+refused "rank 1 has other text" 1 "rank 1 on .*those of rank 0" two "$(other 'train[.]s' tac.s)"
 refused "rank 1 has other options" 1 "rank 1 on .*those of rank 0" two "$(other 0.003 0.004)"
 check "nothing was written" test ! -e x

@@ -90,7 +90,7 @@ done
 # A character that no font has: U+0378 is not assigned.
 printf 'a\315\270b\nb\315\270a\n' >strange.s
 "$BIN/train" --train-source strange.s --train-target strange.s --valid-source strange.s \
-    --valid-target strange.s $tiny --tokenizer char --vocab-size 8 --max-updates 1 --quiet --output strange 2>err
+    --valid-target strange.s $tiny --force --tokenizer char --vocab-size 8 --max-updates 1 --quiet --output strange 2>err
 "$BIN/translate" --model strange --attention strange.png "$(sed -n 1p strange.s)" "$(sed -n 2p strange.s)" >out 2>err
 check "a character without a font is named once, with a package" sh -c \
     'test "$(grep -c "no font for .*: install one, such as fonts-noto-core" err)" = 1'
@@ -153,7 +153,7 @@ bad "a NUL byte" "nul.s:2:.*NUL" --train-source nul.s --train-target latin.t $va
 bad "an empty corpus" "empty" --train-source empty --train-target empty $valid
 head -c 300 train.s.gz >cut.gz
 bad "a .gz that ends too soon" "cut.gz" --train-source cut.gz --train-target train.t $valid
-bad "a corpus too small to hold some out" "too small" --train-source two.s --train-target two.s
+bad "a corpus too small to hold some out" "too small" --train-source two.s --train-target two.s --force
 wrong "invalid UTF-8 to translate" 1 "standard input:1: not valid UTF-8" sh -c \
     "printf 'o\377ne\n' | '$BIN/translate' --model run --invalid stop"
 wrong "more references than translations" 1 "more lines than the 2 translations" \

@@ -184,7 +184,7 @@ TEST(words)
     assert_int_equal(tokenizer_vocab_size(tokenizer), 65 + 3);
     tokenizer_free(tokenizer);
 
-    settings.normalization = 4;  // identity
+    settings.normalization = NORMALIZATION_IDENTITY;
     tokenizer = learn(sentences_of(TEXT, TEXTS), settings);
     assert_decodes(tokenizer, "jane visite l'école.", "jane visite l'école.");
     tokenizer_free(tokenizer);
@@ -205,6 +205,36 @@ TEST(lowercase_and_large_vocabularies)
         assert_decodes(tokenizer, TEXT[1], TEXT[1]);
         tokenizer_free(tokenizer);
     }
+}
+
+/* A number keeps its value and a word its non-joiner; what nobody sees goes. */
+TEST(normalization_of_text)
+{
+    static const char *const SAMPLE[][2] = {
+        {"10⁵ km², x₁", NULL},
+        {"3½ ⅓", NULL},
+        {"می\u200cروم", NULL},  // with a non-joiner
+        {"so\u00adft zero\u200bwidth \ufeffmark word\u2060joiner", "soft zerowidth mark wordjoiner"},
+        {"e\u0301 ﬁn ＡＢＣ ①  a", "é fin ABC 1 a"},
+    };
+    enum { SAMPLES = sizeof SAMPLE / sizeof *SAMPLE };
+    const char *text[SAMPLES];
+    for (int i = 0; i < SAMPLES; i++) text[i] = SAMPLE[i][0];
+    for (int type = 0; type < TOKENIZER_TYPES; type++)
+        for (int lowercase = 0; lowercase < 2; lowercase++) {
+            TokenizerSettings settings = {.type = (TokenizerType)type,
+                                          .vocab_size = 90,
+                                          .coverage = 1,
+                                          .normalization = NORMALIZATION_TEXT,
+                                          .lowercase = lowercase};
+            Tokenizer *tokenizer = learn(sentences_of(text, SAMPLES), settings);
+            for (int i = 0; i < SAMPLES; i++) {
+                const char *wanted = SAMPLE[i][1] ? SAMPLE[i][1] : SAMPLE[i][0];
+                assert_decodes(tokenizer, SAMPLE[i][0],
+                               lowercase && i == 4 ? "é fin abc 1 a" : wanted);
+            }
+            tokenizer_free(tokenizer);
+        }
 }
 
 /* ---- placeholders ---- */
@@ -243,7 +273,7 @@ static bool placeholder_settings(TokenizerSettings *settings, int i)
                                     .placeholders = true};
     settings->byte_fallback = i / TOKENIZER_TYPES == 1 && settings->type < TOKENIZER_WORD;
     settings->lowercase = i / TOKENIZER_TYPES == 2;
-    settings->normalization = i / TOKENIZER_TYPES == 3 ? 4 : 0;
+    settings->normalization = i / TOKENIZER_TYPES == 3 ? NORMALIZATION_IDENTITY : 0;
     return i < 4 * TOKENIZER_TYPES;
 }
 
