@@ -46,8 +46,8 @@ static const char NO_TEXT[] = "there is no text to learn a tokenizer from";
 static const double DEFAULT_COVERAGE = 0.9995;
 enum { LEAST_COUNT = 5 };
 
-const char *const tokenizer_normalizations[] = {
-    "nmt_nfkc", "nfkc", "nmt_nfkc_cf", "nfkc_cf", "identity", "text", "text_cf", nullptr};
+const char *const tokenizer_normalizations[] = {"nmt_nfkc", "nfkc", "nmt_nfkc_cf", "nfkc_cf",
+                                                "identity", "text", "text_cf",     nullptr};
 
 using Rules = std::map<std::string, std::string>;  // from a text to a text, UTF-8
 

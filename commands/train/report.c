@@ -8,6 +8,7 @@
 #include "commands/train/console.h"
 #include "commands/train/presets.h"
 #include "commands/train/textcheck.h"
+#include "scores/composed.h"
 #include "training/distributed.h"
 
 #include <inttypes.h>
@@ -270,7 +271,11 @@ void report_validation(const Run *run, const Validation *v, bool best)
         size_t n, m;
         const char *source = corpus_sentence(&run->valid_text, SOURCE, (size_t)s, &n);
         const char *target = corpus_sentence(&run->valid_text, TARGET, (size_t)s, &m);
-        bool exact = strlen(v->hypothesis[s]) == m && !memcmp(v->hypothesis[s], target, m);
+        char *reference = composed(target, m),
+             *own = composed(v->hypothesis[s], strlen(v->hypothesis[s]));
+        bool exact = reference && own && !strcmp(own, reference);
+        free(reference);
+        free(own);
         console_cut("    ", source, n);
         console_cut(exact ? "    ✓ → " : "      → ", v->hypothesis[s],
                     strlen(v->hypothesis[s]));

@@ -3,6 +3,7 @@
 
 #include "scores/bleu.h"
 #include "scores/chrf.h"
+#include "scores/composed.h"
 #include "training/distributed.h"
 
 #include <math.h>
@@ -109,12 +110,14 @@ static bool score_translations(Validation *v, Error *error)
     for (int s = 0; s < v->translated; s++) {
         size_t length;
         const char *text = corpus_sentence(&v->run->valid_text, TARGET, (size_t)s, &length);
-        char *reference = strndup(text, length);
-        if (!reference) return error_memory(error, "to score translations");
-        bool good = bleu_add(&bleu, v->hypothesis[s], reference, error) &&
-                    chrf_add(&chrf, v->hypothesis[s], reference, error);
-        if (!strcmp(v->hypothesis[s], reference)) v->exact++;
+        char *reference = composed(text, length),
+             *own = composed(v->hypothesis[s], strlen(v->hypothesis[s]));
+        bool good = (reference && own) || error_memory(error, "to score translations");
+        good = good && bleu_add(&bleu, own, reference, error) &&
+               chrf_add(&chrf, own, reference, error);
+        if (good && !strcmp(own, reference)) v->exact++;
         free(reference);
+        free(own);
         if (!good) return false;
     }
     v->quality.bleu = bleu_score(&bleu).score;

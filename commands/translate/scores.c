@@ -1,17 +1,25 @@
 /* scores.c -- BLEU and chrF against a file of references; see scores.h. */
 #include "commands/translate/scores.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/json.h"
 #include "commands/command.h"
 #include "commands/translate/input.h"
+#include "scores/composed.h"
+
+static char *copy(const Scores *scores, const char *text, size_t length)
+{
+    return scores->composed ? composed(text, length) : strndup(text, length);
+}
 
 bool scores_open(Scores *scores, const Request *r, Error *error)
 {
     *scores = (Scores){
         .bleu = {.tokenization = (Tokenization)r->bleu_tokenize, .lowercase = r->lowercase},
-        .chrf = {.word_order = CHRF_WORD_ORDER, .lowercase = r->lowercase}};
+        .chrf = {.word_order = CHRF_WORD_ORDER, .lowercase = r->lowercase},
+        .composed = !r->hypothesis};
     bool good = text_open(&scores->reference, r->reference, error);
     scores->reference.replace = r->invalid == TEXT_REPLACE;
     return good;
@@ -30,8 +38,13 @@ bool scores_add(Scores *scores, const char *hypothesis)
                     reference->name, reference->line, CODEPOINTS_LIMIT);
         return true;
     }
-    return bleu_add(&scores->bleu, hypothesis, line, failure) &&
-           chrf_add(&scores->chrf, hypothesis, line, failure);
+    char *own = copy(scores, hypothesis, strlen(hypothesis)), *other = copy(scores, line, length);
+    bool good = (own && other) || error_memory(failure, "to score translations");
+    good = good && bleu_add(&scores->bleu, own, other, failure) &&
+           chrf_add(&scores->chrf, own, other, failure);
+    free(own);
+    free(other);
+    return good;
 }
 
 bool scores_add_file(Scores *scores, const char *path, Error *error)

@@ -11,6 +11,7 @@
 typedef struct Scores {
     Bleu bleu;
     Chrf chrf;  // with words: chrF2++
+    bool composed;  // compare texts in the form NFC (scores/composed.h)
     TextReader reference;
     Error failure;  // why a translation was not scored: none after it is
 } Scores;

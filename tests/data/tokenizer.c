@@ -214,7 +214,8 @@ TEST(normalization_of_text)
         {"10⁵ km², x₁", NULL},
         {"3½ ⅓", NULL},
         {"می\u200cروم", NULL},  // with a non-joiner
-        {"so\u00adft zero\u200bwidth \ufeffmark word\u2060joiner", "soft zerowidth mark wordjoiner"},
+        {"so\u00adft zero\u200bwidth \ufeffmark word\u2060joiner",
+         "soft zerowidth mark wordjoiner"},
         {"e\u0301 ﬁn ＡＢＣ ①  a", "é fin ABC 1 a"},
     };
     enum { SAMPLES = sizeof SAMPLE / sizeof *SAMPLE };

@@ -11,6 +11,7 @@
 #include "base/rng.h"
 #include "scores/bleu.h"
 #include "scores/chrf.h"
+#include "scores/composed.h"
 #include "tests/fixtures/test.h"
 
 static void add_bleu(Bleu *bleu, const char *hypothesis, const char *reference)
@@ -400,6 +401,25 @@ TEST(files_of_another_scorer)
     const char *folder = getenv("QKV_SCORE_VECTORS");
     if (!folder) skip();
     replay(folder);
+}
+
+TEST(composed_texts)
+{
+    static const char *const SAMPLE[][2] = {
+        {"", ""},
+        {"a", "a"},
+        {"cafe\u0301", "caf\u00e9"},
+        {"\u1100\u1161", "\uac00"},                        // Hangul
+        {"q\u0307\u0323", "q\u0323\u0307"},                // marks in their order
+        {"\u2126", "\u03a9"},                              // the sign for ohm
+        {"\U0001d160", "\U0001d158\U0001d165\U0001d16e"},  // longer
+        {"10⁵ ﬁ", "10⁵ ﬁ"},                                // no compatibility
+    };
+    for (size_t i = 0; i < sizeof SAMPLE / sizeof *SAMPLE; i++) {
+        char *text = composed(SAMPLE[i][0], strlen(SAMPLE[i][0]));
+        assert_string_equal(text, SAMPLE[i][1]);
+        free(text);
+    }
 }
 
 TEST_MAIN("scores", NULL, NULL)
