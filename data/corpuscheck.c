@@ -129,9 +129,17 @@ static void find_slip(CorpusCheck *check, const CorpusText *text)
     }
 }
 
+bool corpus_is_unspaced(const CorpusText *text, CorpusSide side)
+{
+    const char *at = text->bytes[side], *end = at + text->start[side][text->pairs];
+    size_t spaces = 0, size = (size_t)(end - at);
+    for (; at < end; at++) spaces += *at == ' ';
+    return spaces * 40 < size;
+}
+
 CorpusCheck corpus_check(const CorpusText *text)
 {
-    CorpusCheck check = {0};
+    CorpusCheck check = {.unspaced = corpus_is_unspaced(text, TARGET)};
     for (size_t i = 0; i < text->pairs; i++) {
         Line s = line_of(text, SOURCE, i), t = line_of(text, TARGET, i);
         for (int kind = 0; kind < CHECKS; kind++)

@@ -23,9 +23,13 @@ typedef struct CorpusCheck {
     CorpusLine first[CHECKS];  // of these
     int slipped;      // 0; by how many lines the target is behind, or before if below 0
     CorpusLine from;  // where that begins
+    bool unspaced;    // corpus_is_unspaced, of the target
 } CorpusCheck;
 
 CorpusCheck corpus_check(const CorpusText *text);
+
+/* Whether a side has next to no spaces, as Chinese, Japanese and Thai have. */
+bool corpus_is_unspaced(const CorpusText *text, CorpusSide side);
 
 /* Whether the sides of `other` are more like the opposite sides of `text`, or both like one of
  * them: by the sequences of four bytes that they have. */

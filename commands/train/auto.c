@@ -2,6 +2,7 @@
 #include "commands/train/auto.h"
 
 #include "commands/train/console.h"
+#include "data/corpuscheck.h"
 #include "kernels/bf16.h"
 #include "scores/tokenization.h"
 #include "training/step.h"
@@ -24,22 +25,13 @@ static const struct {
     {INFINITY, 16000, 256, 8, 1024, 4, 12288, 0.002, 0.1, 0},
 };
 
-/* Whether a side has next to no spaces, as Chinese, Japanese and Thai have. */
-static bool without_spaces(const CorpusText *text, CorpusSide side)
-{
-    const char *bytes = text->bytes[side];
-    size_t size = text->start[side][text->pairs], spaces = 0;
-    for (size_t i = 0; i < size; i++) spaces += bytes[i] == ' ';
-    return spaces * 40 < size;
-}
-
 void auto_choose(Settings *s, const CorpusText *text)
 {
     TrainingConfig *t = &s->training;
     size_t n = text->pairs, i = 0;
     s->words = (double)(text->start[SOURCE][n] + text->start[TARGET][n]) / WORD_BYTES;
     while (s->words > sizes[i].words) i++;
-    if (without_spaces(text, TARGET)) s->data.bleu_tokenize = TOKENIZATION_CHAR;
+    if (corpus_is_unspaced(text, TARGET)) s->data.bleu_tokenize = TOKENIZATION_CHAR;
     t->batch_tokens = sizes[i].batch_tokens;
     t->learning_rate = sizes[i].rate;
     t->dropout = sizes[i].dropout;

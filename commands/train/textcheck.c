@@ -3,6 +3,8 @@
 
 #include "commands/train/console.h"
 
+#include "scores/tokenization.h"
+
 #include <stdlib.h>
 
 bool textcheck(Run *run, Error *error)
@@ -59,6 +61,10 @@ void textcheck_report(const Run *run)
     say(run, CHECK_PIECES, 100,
         "have the marks of subwords, ▁ or @@: the tokenizer splits words by itself; sed "
         "'s/@@ //g' joins them again");
+    int tokenize = run->settings->data.bleu_tokenize;
+    if (run->check.unspaced && tokenize != TOKENIZATION_CHAR)
+        console_say("warning       the target has hardly any spaces, and BLEU counts words: "
+                    "--bleu-tokenize char counts characters");
     if (run->swapped)
         console_say(
             "warning       the validation text does not look like the training text: are "

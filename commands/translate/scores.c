@@ -33,6 +33,8 @@ bool scores_add(Scores *scores, const char *hypothesis)
     Error *failure = &scores->failure;
     if (failure->text[0] || !partner_next(reference, &line, &length, "translations", failure))
         return false;
+    scores->bytes += length;
+    for (size_t i = 0; i < length; i++) scores->spaces += line[i] == ' ';
     if (length > CODEPOINTS_LIMIT || strlen(hypothesis) > CODEPOINTS_LIMIT) {
         command_say(stderr, "%s:%zu: more than %d bytes are too long to score: left out",
                     reference->name, reference->line, CODEPOINTS_LIMIT);
@@ -91,10 +93,21 @@ static void print_json(const Scores *scores, FILE *out)
     json_close(&json);
 }
 
+/* BLEU of a language without spaces counts sentences, unless it is of characters. */
+static void advise(const Scores *scores)
+{
+    enum { FEW = 200 };
+    if (scores->bleu.tokenization != TOKENIZATION_CHAR && scores->bytes >= FEW &&
+        scores->spaces * 40 < scores->bytes)
+        command_say(stderr, "warning: the references have hardly any spaces, and BLEU counts words: "
+                            "--bleu-tokenize char counts characters");
+}
+
 bool scores_end(Scores *scores, FILE *out, bool json, Error *error)
 {
     if (scores->failure.text[0]) return *error = scores->failure, false;
     if (!partner_end(&scores->reference, "translations", error)) return false;
+    advise(scores);
     (json ? print_json : print_text)(scores, out);
     return true;
 }

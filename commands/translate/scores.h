@@ -14,6 +14,7 @@ typedef struct Scores {
     bool composed;  // compare texts in the form NFC (scores/composed.h)
     TextReader reference;
     Error failure;  // why a translation was not scored: none after it is
+    size_t spaces, bytes;  // of the references
 } Scores;
 
 /* Opens the references that the request names; the caller closes them. */
