@@ -16,6 +16,7 @@
 
 #include "base/block.h"
 #include "base/grow.h"
+#include "base/hash.h"
 #include "base/packed.h"
 #include "base/rng.h"
 #include "data/text.h"
@@ -121,6 +122,23 @@ static bool read_pair(CorpusText *text, CorpusReport *report, const char *const 
     return true;
 }
 
+/* Whether the first line of a file can be one of sentences. */
+static bool check_first(const TextReader *reader, const char *line, size_t length, Error *error)
+{
+    if (!strncmp(line, "<?xml", 5) || !strncmp(line, "<tmx", 4))
+        return error_set(
+            error,
+            "%s is XML, such as a TMX: a corpus is text with a sentence a line, or "
+            "with source TAB target",
+            reader->name);
+    return !memchr(line, '\r', length) ||
+           error_set(
+               error,
+               "%s:1: the line has a carriage return inside: if all lines end in one, give "
+               "<(tr '\\r' '\\n' <'%s') in its place",
+               reader->name, reader->name);
+}
+
 /* Reads the pairs of two files, or of the one source file in columns. The longer of two files is
  * read to its end, to count its lines. */
 static bool read_lines(CorpusText *text, CorpusReport *report, TextReader reader[SIDES],
@@ -138,6 +156,9 @@ static bool read_lines(CorpusText *text, CorpusReport *report, TextReader reader
         if (result[SOURCE] == TEXT_END && result[TARGET] == TEXT_END) break;
         if (result[SOURCE] != result[TARGET]) continue;
         CorpusLine where = {.file = (unsigned)file, .line = reader[SOURCE].line};
+        for (int side = 0; side < SIDES - columns; side++)
+            if (where.line == 1 && !check_first(&reader[side], line[side], length[side], error))
+                return false;
         if (columns &&
             !text_columns(line[SOURCE], &length[SOURCE], &line[TARGET], &length[TARGET]) &&
             !is_blank(line[SOURCE], length[SOURCE]))
@@ -190,6 +211,43 @@ bool corpus_read(CorpusText *text, CorpusReport *report, const CorpusFiles *file
 
 /* ---- holding out, comparing ---- */
 
+static int by_hash(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+static uint64_t source_hash(const CorpusText *text, size_t pair)
+{
+    size_t length;
+    const char *line = corpus_sentence(text, SOURCE, pair, &length);
+    return hash_bytes(HASH_START, line, length);
+}
+
+/* Removes the pairs whose source sentence is also in `other`, unless that would be all. */
+static bool remove_common(CorpusText *text, CorpusReport *report, const CorpusText *other,
+                          Error *error)
+{
+    size_t kept = 0, pairs = text->pairs, count = other->pairs;
+    uint64_t *hash = malloc(count * sizeof *hash);
+    bool *common = malloc(pairs * sizeof *common);
+    if (!hash || !common) return free(hash), free(common), no_memory(error);
+    for (size_t i = 0; i < count; i++) hash[i] = source_hash(other, i);
+    qsort(hash, count, sizeof *hash, by_hash);
+    for (size_t i = 0; i < pairs; i++) {
+        uint64_t own = source_hash(text, i);
+        common[i] = bsearch(&own, hash, count, sizeof *hash, by_hash);
+        kept += !common[i];
+    }
+    size_t to = 0;
+    for (size_t i = 0; kept && i < pairs; i++)
+        if (!common[i]) text_move(text, to++, i);
+    if (kept) text->pairs = kept, report->common = pairs - kept;
+    free(hash);
+    free(common);
+    return true;
+}
+
 bool corpus_split(CorpusText *held_out, CorpusText *text, CorpusReport *report, size_t count,
                   uint64_t seed, Error *error)
 {
@@ -215,8 +273,13 @@ bool corpus_split(CorpusText *held_out, CorpusText *text, CorpusReport *report, 
         }
         wanted--;
     }
-    text->pairs = report->kept = kept;
+    text->pairs = kept;
     report->held_out = count;
+    if (!remove_common(text, report, held_out, error)) {
+        corpus_text_free(held_out);
+        return false;
+    }
+    report->kept = text->pairs;
     return true;
 }
 

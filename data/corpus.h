@@ -57,6 +57,7 @@ typedef struct CorpusReport {
     size_t kept;      // pairs in the text, then in the corpus
     size_t replaced;  // lines that were not valid (TEXT_REPLACE)
     size_t held_out;  // pairs that corpus_split moved to another text
+    size_t common;    // pairs that it removed: their source sentence was held out
     CorpusSkipped skipped[SKIP_REASONS];
     size_t tokens[SIDES];   // of the kept pairs, </s> included
     size_t unknown[SIDES];  // <unk> among them
@@ -83,8 +84,9 @@ bool corpus_read(CorpusText *text, CorpusReport *report, const CorpusFiles *file
 bool corpus_add(CorpusText *text, const char *const line[SIDES], const size_t length[SIDES],
                 CorpusLine where, Error *error);
 
-/* Moves `count` pairs, chosen at random by the seed, from text to held_out. Both keep their
- * order. At least one pair must remain. Updates report->kept and held_out. */
+/* Moves `count` pairs, chosen at random by the seed, from text to held_out, and removes those with
+ * the same source sentence from text, unless none would remain. Both keep their order. At least one
+ * pair must remain. Updates report->kept, held_out and common. */
 bool corpus_split(CorpusText *held_out, CorpusText *text, CorpusReport *report, size_t count,
                   uint64_t seed, Error *error);
 

@@ -213,23 +213,61 @@ static const struct Format {
     {"\xfe\xff", 2, 0, "UTF-16", "iconv -f UTF-16 -t UTF-8"},
 };
 
+/* A file whose first member is one of these is a document in a zip archive. */
+static const char *const DOCUMENTS[] = {"[Content_Types].xml", "_rels/", "xl/", "mimetype"};
+enum { MEMBER_NAME = 30 };  // its place
+
+static bool is_document(const TextReader *reader)
+{
+    for (size_t i = 0; i < sizeof DOCUMENTS / sizeof *DOCUMENTS; i++)
+        if (reader->end >= MEMBER_NAME + strlen(DOCUMENTS[i]) &&
+            !memcmp(reader->buffer, "PK\3\4", 4) &&
+            !memcmp(reader->buffer + MEMBER_NAME, DOCUMENTS[i], strlen(DOCUMENTS[i])))
+            return true;
+    return false;
+}
+
+/* The encoding of a text in which every other byte is NUL, or NULL. */
+static const char *wide_encoding(const TextReader *reader)
+{
+    size_t count = reader->end < 1000 ? reader->end & ~(size_t)1 : 1000, zeros[2] = {0};
+    for (size_t i = 0; i < count; i++) zeros[i & 1] += !reader->buffer[i];
+    return count < 4                                            ? NULL
+           : zeros[1] * 10 > count * 4 && zeros[0] * 10 < count ? "UTF-16LE"
+           : zeros[0] * 10 > count * 4 && zeros[1] * 10 < count ? "UTF-16BE"
+                                                                : NULL;
+}
+
+/* Returns false and sets the error: a command that writes the text. */
+static bool other_format(const TextReader *reader, const char *name, const char *command,
+                         const char *argument, Error *error)
+{
+    return strcmp(reader->name, TEXT_STANDARD_INPUT)
+               ? error_set(error, "'%s' is %s, not UTF-8 text: give <(%s%s '%s') in its place",
+                           reader->name, name, command, argument, reader->name)
+               : error_set(error,
+                           "%s is %s, not UTF-8 text: put %s%s FILE | before the command",
+                           reader->name, name, command, argument);
+}
+
 /* False if the text, of which the buffer has the beginning, is of such a format. */
 static bool check_format(const TextReader *reader, Error *error)
 {
+    if (is_document(reader))
+        return error_set(
+            error,
+            "%s is a document of an office program, not text: save it from there as "
+            "text, with a TAB between the columns",
+            reader->name);
     for (size_t i = 0; i < sizeof FORMATS / sizeof *FORMATS; i++) {
         const struct Format *f = &FORMATS[i];
-        if (reader->end < (size_t)(f->place + f->length) ||
-            memcmp(reader->buffer + f->place, f->bytes, (size_t)f->length))
-            continue;
-        return strcmp(reader->name, TEXT_STANDARD_INPUT)
-                   ? error_set(error,
-                               "'%s' is %s, not UTF-8 text: give <(%s '%s') in its place",
-                               reader->name, f->name, f->command, reader->name)
-                   : error_set(error,
-                               "%s is %s, not UTF-8 text: put %s FILE | before the command",
-                               reader->name, f->name, f->command);
+        if (reader->end >= (size_t)(f->place + f->length) &&
+            !memcmp(reader->buffer + f->place, f->bytes, (size_t)f->length))
+            return other_format(reader, f->name, f->command, "", error);
     }
-    return true;
+    const char *wide = reader->replace ? NULL : wide_encoding(reader);
+    char options[32] = " -t UTF-8 -f ";
+    return !wide || other_format(reader, wide, "iconv", strcat(options, wide), error);
 }
 
 static bool check_line(TextReader *reader, const char **line, size_t *length, Error *error)
@@ -240,10 +278,12 @@ static bool check_line(TextReader *reader, const char **line, size_t *length, Er
         return (good && !memchr(*line, 0, *length)) ||
                text_replace(reader, line, length, error);
     return good ||
-           error_set(error,
-                     "%s:%zu: not valid UTF-8 (byte %zu of the line is 0x%02x): convert the "
-                     "file, for example with iconv, or set `invalid` to replace",
-                     reader->name, reader->line, bad + 1, (unsigned char)(*line)[bad]);
+           error_set(
+               error,
+               "%s:%zu: not valid UTF-8 (byte %zu of the line is 0x%02x): convert the "
+               "file, for example from LATIN1 (iconv -f LATIN1 -t UTF-8), or set `invalid` "
+               "to replace",
+               reader->name, reader->line, bad + 1, (unsigned char)(*line)[bad]);
 }
 
 /* Reads blocks until the buffer has a whole line. *count (=) its bytes, *feed (=) its LF, or
@@ -258,7 +298,8 @@ static bool find_line(TextReader *reader, size_t *count, unsigned char **feed, E
         unsigned char *nul = reader->replace ? NULL : memchr(from + seen, 0, *count - seen);
         if (nul)
             return error_set(error,
-                             "%s:%zu: byte %zu of the line is NUL: this is not a text file",
+                             "%s:%zu: byte %zu of the line is NUL: this is not a text file; "
+                             "`invalid replace` reads it all the same",
                              reader->name, reader->line + 1, (size_t)(nul - from) + 1);
         if (*feed || reader->at_end) return true;
         seen = there;

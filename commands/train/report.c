@@ -57,6 +57,8 @@ static void print_corpus(const char *name, const CorpusReport *r, const CorpusFi
         console_say("  invalid     %zu line%s with invalid UTF-8, where U+FFFD was read",
                     r->replaced, r->replaced == 1 ? "" : "s");
     if (r->held_out) console_say("  held out    %zu pairs to validate with", r->held_out);
+    if (r->common)
+        console_say("  left out    %zu pairs whose source sentence is held out", r->common);
     static const char *const WHY[SKIP_REASONS] = {
         "the source line is empty", "the target line is empty", "both lines are empty",
         "longer than --max-length"};

@@ -114,6 +114,8 @@ TEST(bad_files)
         {"", "", "/a is empty: there is nothing to learn from"},
         {"\n\nc", "A\n\n\n", "/a has no pair with text on both sides"},
         {"a\tA\nb\n", NULL, "/a:2: there is no TAB: a line is source TAB target"},
+        {"<?xml version=\"1.0\"?>\n", "A\n", "/a is XML, such as a TMX"},
+        {"a\rb\rc\n", "A\n", "/a:1: the line has a carriage return inside"},
         {"a\tA\n\xff\tB\n", NULL, "/a:2: not valid UTF-8 (byte 1 of the line is 0xff)"},
         {"", NULL, "/a is empty"},
         {"a\nb\xe9\n", "A\nB\n", "/a:2: not valid UTF-8 (byte 2 of the line is 0xe9)"},

@@ -52,9 +52,15 @@ static const char *lines_of_file(void)
 
 TEST(lines)
 {
+#define NUL(byte)                                                                              \
+    "byte " #byte                                                                              \
+    " of the line is NUL: this is not a text file; `invalid replace` reads it all "            \
+    "the same"
 #define INVALID(byte, value)                                                                   \
     "1: not valid UTF-8 (byte " #byte " of the line is " #value                                \
-    "): convert the file, for example with iconv, or set `invalid` to replace"
+    "): convert the file, for example from LATIN1 (iconv -f LATIN1 -t UTF-8), or set "         \
+    "`invalid` to "                                                                            \
+    "replace"
     static const BytesCase CASE[] = {
         {BYTES(""), ""},
         {BYTES("\n"), "|"},
@@ -79,8 +85,8 @@ TEST(lines)
         {BYTES("\xf5\x80\x80\x80"), INVALID(1, 0xf5)},
         {BYTES("caf\xe9\n"), INVALID(4, 0xe9)},
         {BYTES("a\xe2\x98"), INVALID(2, 0xe2)},
-        {BYTES("a\nb\0c\n"), "2: byte 2 of the line is NUL: this is not a text file"},
-        {BYTES("a\xff\xfeh\0i\0"), "1: byte 5 of the line is NUL: this is not a text file"},
+        {BYTES("abcdefgh\nb\0c\n"), "2: " NUL(2)},
+        {BYTES("abcdea\xff\xfeh\0i\0"), "1: " NUL(10)},
     };
     for (size_t i = 0; i < sizeof CASE / sizeof *CASE; i++) {
         write_file(CASE[i].bytes, CASE[i].count);
@@ -100,6 +106,8 @@ TEST(formats)
         {BYTES("PK\3\4\n\0"), "a zip archive, not UTF-8 text: give <(unzip -p"},
         {BYTES("\xff\xfeh\0\n\0"), "UTF-16, not UTF-8 text: give <(iconv -f UTF-16"},
         {BYTES("\xfe\xff\0a\0\n"), "UTF-16, not UTF-8 text: give <(iconv -f UTF-16"},
+        {BYTES("h\0i\0\n\0"), "UTF-16LE, not UTF-8 text: give <(iconv -t UTF-8 -f UTF-16LE"},
+        {BYTES("\0h\0i\0\n"), "UTF-16BE, not UTF-8 text: give <(iconv -t UTF-8 -f UTF-16BE"},
         {BYTES("\xff\xfe\0\0a\0\0\0"), "UTF-32, not UTF-8 text: give <(iconv -f UTF-32"},
     };
     for (size_t i = 0; i < sizeof CASE / sizeof *CASE; i++) {
@@ -110,6 +118,10 @@ TEST(formats)
         write_file(CASE[i].bytes, 1);
         assert_null(strstr(lines_of_file(), "in its place"));
     }
+    write_file(BYTES(
+        "PK\3\4\n\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\23\0\0\0[Content_Types].xml"));
+    assert_non_null(
+        strstr(lines_of_file(), "a document of an office program, not text: save it"));
     char tar[600] = "text";
     memcpy(tar + 257, "ustar", 5);
     write_file(tar, sizeof tar);
