@@ -238,6 +238,31 @@ static const char *wide_encoding(const TextReader *reader)
                                                                 : NULL;
 }
 
+/* names (=) "README, a.en, a.fr": the members of a zip archive, which its end lists. "" if the file
+ * cannot be read again. */
+enum { MEMBER_NAMES = 300 };
+static void list_members(char names[MEMBER_NAMES], const TextReader *reader)
+{
+    enum { ENTRY = 46 };  // bytes of an entry before its name
+    static unsigned char bytes[BLOCK];
+    struct stat file;
+    ssize_t count = 0;
+    if (!fstat(reader->descriptor, &file) && S_ISREG(file.st_mode))
+        count = pread(reader->descriptor, bytes, BLOCK,
+                      file.st_size > BLOCK ? file.st_size - BLOCK : 0);
+    size_t used = 0;
+    for (ssize_t at = 0; at + ENTRY < count && used < MEMBER_NAMES; at++) {
+        if (memcmp(bytes + at, "PK\1\2", 4)) continue;
+        const char *name = (char *)bytes + at + ENTRY;
+        int length = bytes[at + 28] + 256 * bytes[at + 29];
+        bool plain = at + ENTRY + length <= count;
+        for (int i = 0; plain && i < length; i++) plain = name[i] >= ' ' && name[i] < 0x7f;
+        if (plain)
+            used += (size_t)snprintf(names + used, MEMBER_NAMES - used, "%s%.*s",
+                                     used ? ", " : "", length, name);
+    }
+}
+
 /* Returns false and sets the error: a command that writes the text. */
 static bool other_format(const TextReader *reader, const char *name, const char *command,
                          const char *argument, Error *error)
@@ -261,9 +286,16 @@ static bool check_format(const TextReader *reader, Error *error)
             reader->name);
     for (size_t i = 0; i < sizeof FORMATS / sizeof *FORMATS; i++) {
         const struct Format *f = &FORMATS[i];
-        if (reader->end >= (size_t)(f->place + f->length) &&
-            !memcmp(reader->buffer + f->place, f->bytes, (size_t)f->length))
-            return other_format(reader, f->name, f->command, "", error);
+        if (reader->end < (size_t)(f->place + f->length) ||
+            memcmp(reader->buffer + f->place, f->bytes, (size_t)f->length))
+            continue;
+        char names[MEMBER_NAMES] = "";
+        if (!strcmp(f->command, "unzip -p")) list_members(names, reader);
+        return *names ? error_set(error,
+                                  "'%s' is a zip archive, not UTF-8 text: give <(unzip -p '%s' "
+                                  "MEMBER) in its place, for each side another; it has %s",
+                                  reader->name, reader->name, names)
+                      : other_format(reader, f->name, f->command, "", error);
     }
     const char *wide = reader->replace ? NULL : wide_encoding(reader);
     char options[32] = " -t UTF-8 -f ";
