@@ -224,7 +224,7 @@ static uint64_t source_hash(const CorpusText *text, size_t pair)
     return hash_bytes(HASH_START, line, length);
 }
 
-/* Removes the pairs whose source sentence is also in `other`, unless that would be all. */
+/* Removes the pairs whose source sentence is also in `other`, unless it would be more than a tenth. */
 static bool remove_common(CorpusText *text, CorpusReport *report, const CorpusText *other,
                           Error *error)
 {
@@ -239,10 +239,11 @@ static bool remove_common(CorpusText *text, CorpusReport *report, const CorpusTe
         common[i] = bsearch(&own, hash, count, sizeof *hash, by_hash);
         kept += !common[i];
     }
+    bool few = (pairs - kept) * 10 <= pairs;
     size_t to = 0;
-    for (size_t i = 0; kept && i < pairs; i++)
+    for (size_t i = 0; few && i < pairs; i++)
         if (!common[i]) text_move(text, to++, i);
-    if (kept) text->pairs = kept, report->common = pairs - kept;
+    if (few) text->pairs = kept, report->common = pairs - kept;
     free(hash);
     free(common);
     return true;

@@ -85,7 +85,7 @@ bool corpus_add(CorpusText *text, const char *const line[SIDES], const size_t le
                 CorpusLine where, Error *error);
 
 /* Moves `count` pairs, chosen at random by the seed, from text to held_out, and removes those with
- * the same source sentence from text, unless none would remain. Both keep their order. At least one
+ * the same source sentence from text, unless they are more than a tenth. Both keep their order. At least one
  * pair must remain. Updates report->kept, held_out and common. */
 bool corpus_split(CorpusText *held_out, CorpusText *text, CorpusReport *report, size_t count,
                   uint64_t seed, Error *error);

@@ -52,22 +52,45 @@ void auto_choose(Settings *s, const CorpusText *text)
     s->model.encoder_layers = s->model.decoder_layers = sizes[i].layers;
 }
 
-void auto_length(TrainingConfig *t, double tokens, double fit)
+static double tokens_of(const CorpusReport *report)
 {
+    return (double)(report->tokens[SOURCE] + report->tokens[TARGET]);
+}
+
+void auto_length(TrainingConfig *t, const CorpusReport *train, double fit)
+{
+    double tokens = tokens_of(train);
     double all = (t->r_drop > 0 ? 20000 : 40000) * sqrt(tokens);
     double updates = fmax(200, all / fmin(tokens, t->batch_tokens));
     // three times as many still gain a little
     t->max_updates = (int)(fit > 0 ? fmax(1, fmin(3 * updates, fit)) : updates);
 }
 
-void auto_pace(TrainingConfig *t)
+/* The work of a validation as a share of that of an update, in tokens that pass forward through the
+ * network; a decoded token is three (commands/train/validation.c). */
+static double validation_work(const TrainingConfig *t, const CorpusReport *train,
+                              const CorpusReport *valid)
 {
-    int updates = t->max_updates ? t->max_updates : 5000;
-    t->warmup = (int)fmin(1000, updates / 6);
-    t->ema = fmax(0, round(1000 * fmin(0.999, 1 - 8.0 / updates)) / 1000);
+    enum { MARGIN = 20 };  // tokens that a translation may be longer
+    double n = (double)valid->kept, translated = fmin(1, t->valid_translations / n);
+    double target = 1.5 * (double)valid->tokens[TARGET] + MARGIN * n;
+    double work = tokens_of(valid) + translated * ((double)valid->tokens[SOURCE] + 3 * target);
+    return work / (3 * fmin(tokens_of(train), t->batch_tokens));
 }
 
-void auto_report(const Settings *s, double tokens)
+void auto_pace(TrainingConfig *t, const CorpusReport *train, const CorpusReport *valid)
+{
+    enum { VALIDATIONS = 20, APART = 250 };  // at most; updates, at least
+    static const double SHARE = 0.1;         // of the work that is validation's, at most
+    double updates = t->max_updates ? t->max_updates : 5000;
+    t->warmup = (int)fmin(1000, updates / 6);
+    t->ema = fmax(0, round(1000 * fmin(0.999, 1 - 8 / updates)) / 1000);
+    double count = fmin(fmin(VALIDATIONS, updates / APART),
+                        SHARE * updates / validation_work(t, train, valid));
+    t->valid_every = (int)ceil(updates / fmax(1, floor(count)));
+}
+
+void auto_report(const Settings *s, const CorpusReport *train)
 {
     const TrainingConfig *t = &s->training;
     char words[NUMBER_TEXT], updates[NUMBER_TEXT];
@@ -77,7 +100,7 @@ void auto_report(const Settings *s, double tokens)
                 t->r_drop > 0 ? " and R-Drop, since it will read each sentence often" : "");
     console_say("  for         %s updates of %d tokens: %.1f times through the text",
                 number_text(updates, t->max_updates), t->batch_tokens,
-                t->max_updates * fmin(1, t->batch_tokens / tokens));
+                t->max_updates * fmin(1, t->batch_tokens / tokens_of(train)));
     console_say("  products    %s",
                 t->precision == PRECISION_BF16
                     ? "bf16, which this processor multiplies faster"

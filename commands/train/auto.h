@@ -8,12 +8,12 @@
  * are the model's. */
 void auto_choose(Settings *settings, const CorpusText *text);
 
-/* Sets how long the training is, for a corpus of so many tokens, source and target together, and
- * with --time for the updates that fit; 0: as long as much is gained. */
-void auto_length(TrainingConfig *training, double tokens, double fit);
+/* Sets how long the training is: with --time, for the updates that fit; 0: as long as much is
+ * gained. */
+void auto_length(TrainingConfig *training, const CorpusReport *train, double fit);
 
-/* Sets warm-up and moving average, for training->max_updates. */
-void auto_pace(TrainingConfig *training);
+/* Sets warm-up, moving average and validations, for training->max_updates. */
+void auto_pace(TrainingConfig *training, const CorpusReport *train, const CorpusReport *valid);
 
 /* Says what was chosen, each with its reason. */
-void auto_report(const Settings *settings, double tokens);
+void auto_report(const Settings *settings, const CorpusReport *train);

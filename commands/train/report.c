@@ -165,9 +165,7 @@ void report_begin(Run *run)
                 "feed-forward %d",
                 (double)params_trained(&run->model.params) / 1e6, m->encoder_layers,
                 m->decoder_layers, m->d_model, m->heads, m->ffn);
-    if (settings->automatic && !run->resumed)
-        auto_report(settings,
-                    (double)(run->report.tokens[SOURCE] + run->report.tokens[TARGET]));
+    if (settings->automatic && !run->resumed) auto_report(settings, &run->report);
     print_fine_tuning(run);
     if (run->augment.share > 0)
         console_say("augmented     %g %% of the pairs of an epoch are changed%s",

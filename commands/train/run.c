@@ -186,9 +186,8 @@ bool run_read(Run *run, Settings *settings, Error *error)
            corpus_encode(&run->valid, &run->valid_text, &run->valid_report, tokenizer,
                          run->workers, max_length, true, error) &&
            corpus_overlap(&run->seen, &run->valid, &run->corpus, error);
-    const size_t *tokens = run->report.tokens;
     if (good && !run->resumed)
-        good = settings_lengthen(settings, (double)(tokens[SOURCE] + tokens[TARGET]), 0, error);
+        good = settings_lengthen(settings, &run->report, &run->valid_report, 0, error);
     if (good) run->progress.corpus = fingerprint(run, &run->corpus);
     if (good) run->progress.valid = fingerprint(run, &run->valid);
     bool pairs = settings->training.precision == PRECISION_BF16 && bf16_pairs();
@@ -421,17 +420,15 @@ bool run_fit_time(Run *run, Error *error)
     static const double TRAINING =
         0.9;  // of the time; the rest is for validations and pictures
     Settings *settings = run->settings;
-    const size_t *tokens = run->report.tokens, size = run->model.params.size * sizeof(real);
-    double each, left;
+    double each, fit;
     if (settings->seconds == 0 || run->resumed) return true;
     console_stage("timing some updates …");
     if (!run_time_updates(&each, run, error)) return false;
-    left = TRAINING * (settings->seconds - (clock_seconds() - run->begun)) / each;
+    fit = fmax(1, TRAINING * (settings->seconds - (clock_seconds() - run->begun)) / each);
     for (const CheckpointBlock *b = run->trainer->optimizer.block; b->at; b++)
-        memset(b->at, 0, size);
-    return distributed_share(&left, sizeof left, error) &&
-           settings_lengthen(settings, (double)(tokens[SOURCE] + tokens[TARGET]), fmax(1, left),
-                             error) &&
+        memset(b->at, 0, run->model.params.size * sizeof(real));
+    return distributed_share(&fit, sizeof fit, error) &&
+           settings_lengthen(settings, &run->report, &run->valid_report, fit, error) &&
            start_or_go_on(run, error);
 }
 

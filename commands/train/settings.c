@@ -435,14 +435,15 @@ bool settings_choose(Settings *s, const CorpusText *text, Error *error)
     return choose(s, &chosen, error) && check(s, error);
 }
 
-bool settings_lengthen(Settings *s, double tokens, double fit, Error *error)
+bool settings_lengthen(Settings *s, const CorpusReport *train, const CorpusReport *valid,
+                       double fit, Error *error)
 {
     Settings chosen = *s;
     if (!s->automatic) return true;
-    auto_length(&chosen.training, tokens, fit);
+    auto_length(&chosen.training, train, fit);
     if (!choose(s, &chosen, error)) return false;
     chosen.training.max_updates = s->training.max_updates;
-    auto_pace(&chosen.training);
+    auto_pace(&chosen.training, train, valid);
     return choose(s, &chosen, error);
 }
 

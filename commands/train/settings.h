@@ -81,9 +81,10 @@ void settings_defaults(Settings *settings);
 bool settings_read(Settings *settings, int argc, char *const *argv, Error *error);
 
 /* If they are automatic: chooses what was not given, from the training text, then how long the
- * training is, from the number of its tokens and, with --time, of the updates that fit; else 0. */
+ * training is, from the tokens of both texts and, with --time, the updates that fit; else 0. */
 bool settings_choose(Settings *settings, const CorpusText *text, Error *error);
-bool settings_lengthen(Settings *settings, double tokens, double fit, Error *error);
+bool settings_lengthen(Settings *settings, const CorpusReport *train, const CorpusReport *valid,
+                       double fit, Error *error);
 
 void settings_free(Settings *settings);
 

@@ -20,41 +20,23 @@ static void free_results(Validation *v)
     v->translated = v->exact = 0;
 }
 
-/* The work of a validation. Work is the number of tokens that pass forward through the network,
- * which does not depend on the machine. A decoded token is three, as greedy search takes 3.1 times
- * as long for it (300 sentences of Tatoeba, preset tiny, one core). */
-static double validation_work(const Validation *v)
+/* The fewest epochs between two validations with which validating is at most a quarter of the
+ * work of training. Work is the number of tokens that pass forward through the network, which
+ * does not depend on the machine. An update is three passes, as going backward takes twice as
+ * long; so is a decoded token, for which greedy search takes 3.1 times as long (300 sentences of
+ * Tatoeba, preset tiny, one core). */
+static int epochs_between(const Validation *v)
 {
     const Run *run = v->run;
-    const size_t *tokens = run->valid_report.tokens, *start = run->valid.start[SOURCE];
-    double work = (double)(tokens[SOURCE] + tokens[TARGET]);
+    const size_t *valid = run->valid_report.tokens, *train = run->report.tokens;
+    const size_t *start = run->valid.start[SOURCE];
+    double validating = (double)(valid[SOURCE] + valid[TARGET]);
+    double training = 3.0 * (double)(train[SOURCE] + train[TARGET]);
     for (int s = 0; s < v->translations; s++) {
         int length = (int)(start[s + 1] - start[s]);
-        work += length + 3 * search_limit(&v->search, &run->model.config, length, 0);
+        validating += length + 3 * search_limit(&v->search, &run->model.config, length, 0);
     }
-    return work;
-}
-
-/* Sets when to validate, if no option does. Training is three passes of its tokens, as going
- * backward takes twice as long. */
-static void space_out(const Validation *v)
-{
-    enum { MOST = 20, UPDATES = 250 };
-    Run *run = v->run;
-    TrainingConfig *t = &run->settings->training;
-    double epoch = 3.0 * (double)(run->report.tokens[SOURCE] + run->report.tokens[TARGET]);
-    double work = validation_work(v);
-    run->valid_epochs = t->valid_epochs;
-    if (t->valid_every || t->valid_epochs) return;
-    if (run->settings->automatic && t->max_updates) {
-        // at most a tenth of the work
-        double training = t->max_updates * fmin(epoch, 3.0 * t->batch_tokens);
-        double count = fmin(fmin(MOST, t->max_updates / UPDATES), training / (9 * work));
-        t->valid_every = (int)ceil(t->max_updates / fmax(1, floor(count)));
-    } else {
-        // the fewest epochs with which it is at most a quarter of the work of training
-        run->valid_epochs = (int)fmin(ceil(4 * work / epoch), 1e9);
-    }
+    return (int)fmin(ceil(4 * validating / training), 1e9);
 }
 
 bool validation_create(Validation *v, Run *run, Error *error)
@@ -68,9 +50,9 @@ bool validation_create(Validation *v, Run *run, Error *error)
     v->search.beam = v->search.n_best = 1;
     // an untrained model may repeat a token without end
     v->search.max_length_ratio = 1.5 * (double)tokens[TARGET] / (double)tokens[SOURCE];
-    space_out(v);
+    run->valid_epochs = config->valid_epochs;
+    if (!config->valid_every && !config->valid_epochs) run->valid_epochs = epochs_between(v);
     if (!distributed_share(&run->valid_epochs, sizeof run->valid_epochs, error) ||
-        !distributed_share(&run->settings->training.valid_every, sizeof(int), error) ||
         !batches_init(&v->batches, &run->valid, 0, config->batch_tokens, error))
         return false;
     v->batches.in_order = true;

@@ -31,7 +31,7 @@ for script in tree/scripts/*; do
     esac
     [ "$base" = benchmark ] || wrong "$base --frob" 2 "^$base: unknown argument '--frob': see --help$" "$script" --frob
 done
-check "there are sixteen scripts" test $count -eq 16
+check "there are seventeen scripts" test $count -eq 17
 wrong "setup --test" 2 "^setup: unknown argument '--test'" tree/scripts/setup --test
 wrong "demo stray" 2 "^demo: unknown argument 'stray'" tree/scripts/demo stray
 wrong "check-all lint" 2 "^check-all: unknown argument 'lint'" tree/scripts/check-all lint

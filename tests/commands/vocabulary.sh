@@ -5,7 +5,7 @@ cd "$(dirname "$0")/../.." || exit 1
 . tests/fixtures/checks.sh
 
 language 400 60
-tiny="--d-model 16 --heads 2 --ffn 32 --encoder-layers 1 --decoder-layers 1 --max-length 60
+tiny="--preset tiny --d-model 16 --heads 2 --ffn 32 --encoder-layers 1 --decoder-layers 1 --max-length 60
       --batch-tokens 900 --micro-tokens 150 --valid-every 30 --warmup 5
       --learning-rate 0.01 --schedule inverse-sqrt --dropout 0.1 --quiet"
 train() { "$BIN/train" $corpus $tiny "$@"; }

@@ -5,7 +5,7 @@ cd "$(dirname "$0")/../.." || exit 1
 . tests/fixtures/checks.sh
 
 language 300 20
-options="--train-source train.s --train-target train.t --valid-source valid.s --valid-target valid.t --augment 0
+options="--preset tiny --train-source train.s --train-target train.t --valid-source valid.s --valid-target valid.t --augment 0
     --tokenizer word --vocab-size 60 --d-model 16 --heads 2 --ffn 32 --encoder-layers 1
     --decoder-layers 2 --max-length 20 --batch-tokens 200 --valid-every 25 --warmup 20
     --learning-rate 0.01 --schedule inverse-sqrt --quiet"

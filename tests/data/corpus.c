@@ -184,6 +184,34 @@ TEST(split)
     assert_int_not_equal(first_of_seed[0], first_of_seed[1]);
 }
 
+/* The other pairs of a held-out source leave the text, unless they are more than a tenth of it. */
+TEST(held_out_sentences)
+{
+    for (int copies = 2; copies < 40; copies += 30) {
+        FILE *source = fopen(path[0], "wb"), *target = fopen(path[1], "wb");
+        for (int i = 0; i < 1000; i++)
+            fprintf(source, "%d\n", i < 900 ? i : i / copies * copies);
+        for (int i = 0; i < 1000; i++) fprintf(target, "%d\n", i);
+        fclose(source), fclose(target);
+        assert_true(read_corpus(1, 0));
+        CorpusText held;
+        assert_true(corpus_split(&held, &text, &report, 500, 1, &error));
+        int common = 0;
+        for (size_t i = 0; i < text.pairs; i++)
+            for (size_t k = 0; k < held.pairs; k++) {
+                size_t n, m;
+                const char *a = corpus_sentence(&text, SOURCE, i, &n),
+                           *b = corpus_sentence(&held, SOURCE, k, &m);
+                common += n == m && !memcmp(a, b, n);
+            }
+        assert_int_equal(held.pairs, 500);
+        assert_int_equal(text.pairs, 500 - report.common);
+        if (copies == 2) assert_int_equal(common, 0);
+        assert_int_equal(!report.common, copies > 2 && common);
+        corpus_text_free(&text), corpus_text_free(&held);
+    }
+}
+
 /* ---- ids ---- */
 
 /* Learns the words of the text. */

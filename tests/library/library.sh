@@ -44,7 +44,7 @@ check "a program in C++ does, too" ${CXX:-c++} -Wall -Wextra -Werror example.cc 
 check "and runs" sh -c 'echo "qkv $(./other)" | cmp - version'
 
 language 300 20
-"$BIN/train" --train-source train.s --train-target train.t --valid-source valid.s --valid-target valid.t \
+"$BIN/train" --preset tiny --train-source train.s --train-target train.t --valid-source valid.s --valid-target valid.t \
     --tokenizer word --vocab-size 60 --d-model 16 --heads 2 --ffn 32 --encoder-layers 1 --decoder-layers 2 \
     --max-length 20 --batch-tokens 200 --warmup 20 --learning-rate 0.01 --augment 0 --max-updates 60 --output run --quiet
 "$BIN/translate" --model run "ten four" "" "one two three" >expected
