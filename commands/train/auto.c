@@ -41,6 +41,7 @@ void auto_choose(Settings *s, const CorpusText *text)
     t->precision = bf16_pairs() ? PRECISION_BF16 : PRECISION_FLOAT;
     t->best = BEST_CHRF;
     t->patience = 0;
+    if (s->fine_tuning.init) t->learning_rate /= 3;
     if (s->fine_tuning.init) return;
     double root = 12 * sqrt(s->words);
     s->data.vocab_size = (int)fmin(sizes[i].vocabulary, 100 * ceil(root / 100));
@@ -57,11 +58,13 @@ static double tokens_of(const CorpusReport *report)
     return (double)(report->tokens[SOURCE] + report->tokens[TARGET]);
 }
 
-void auto_length(TrainingConfig *t, const CorpusReport *train, double fit)
+void auto_length(Settings *s, const CorpusReport *train, double fit)
 {
+    TrainingConfig *t = &s->training;
     double tokens = tokens_of(train);
     double all = (t->r_drop > 0 ? 20000 : 40000) * sqrt(tokens);
-    double updates = fmax(200, all / fmin(tokens, t->batch_tokens));
+    double updates =
+        fmax(200, all / fmin(tokens, t->batch_tokens) / (s->fine_tuning.init ? 4 : 1));
     // three times as many still gain a little
     t->max_updates = (int)(fit > 0 ? fmax(1, fmin(3 * updates, fit)) : updates);
 }
@@ -78,10 +81,11 @@ static double validation_work(const TrainingConfig *t, const CorpusReport *train
     return work / (3 * fmin(tokens_of(train), t->batch_tokens));
 }
 
-void auto_pace(TrainingConfig *t, const CorpusReport *train, const CorpusReport *valid)
+void auto_pace(Settings *s, const CorpusReport *train, const CorpusReport *valid)
 {
     enum { VALIDATIONS = 20, APART = 250 };  // at most; updates, at least
     static const double SHARE = 0.1;         // of the work that is validation's, at most
+    TrainingConfig *t = &s->training;
     double updates = t->max_updates ? t->max_updates : 5000;
     t->warmup = (int)fmin(1000, updates / 6);
     t->ema = fmax(0, round(1000 * fmin(0.999, 1 - 8 / updates)) / 1000);

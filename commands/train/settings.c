@@ -440,10 +440,10 @@ bool settings_lengthen(Settings *s, const CorpusReport *train, const CorpusRepor
 {
     Settings chosen = *s;
     if (!s->automatic) return true;
-    auto_length(&chosen.training, train, fit);
+    auto_length(&chosen, train, fit);
     if (!choose(s, &chosen, error)) return false;
     chosen.training.max_updates = s->training.max_updates;
-    auto_pace(&chosen.training, train, valid);
+    auto_pace(&chosen, train, valid);
     return choose(s, &chosen, error);
 }
 
