@@ -13,29 +13,39 @@
  * space, or two characters of Chinese. */
 enum { WORD_BYTES = 6 };
 
-static const struct {
+static const struct Size {
     double words;  // of the text, at most
     int vocabulary, width, heads, ffn, layers, batch_tokens;
-    double rate, dropout, r_drop;
+    double rate, dropout, r_drop, augment;
+    double length;  // tokens in training, for each root of the tokens of the text
 } sizes[] = {
-    {3e4, 1500, 128, 4, 256, 4, 2048, 0.003, 0.2, 4},
-    {3e5, 5000, 128, 4, 256, 4, 2048, 0.003, 0.2, 4},
-    {2e6, 10000, 128, 4, 256, 4, 4096, 0.004, 0.1, 4},
-    {1e7, 10000, 128, 4, 256, 4, 6144, 0.004, 0.1, 0},
-    {INFINITY, 16000, 256, 8, 1024, 4, 12288, 0.002, 0.1, 0},
+    {3e3, 500, 128, 4, 256, 2, 1024, 0.005, 0.1, 0, 0, 6000},
+    {3e4, 1500, 128, 4, 256, 4, 2048, 0.003, 0.2, 4, 0.3, 20000},
+    {3e5, 5000, 128, 4, 256, 4, 2048, 0.003, 0.2, 4, 0.3, 20000},
+    {2e6, 10000, 128, 4, 256, 4, 4096, 0.004, 0.1, 4, 0.3, 20000},
+    {1e7, 10000, 128, 4, 256, 4, 6144, 0.004, 0.1, 0, 0.3, 40000},
+    {INFINITY, 16000, 256, 8, 1024, 4, 12288, 0.002, 0.1, 0, 0.3, 40000},
 };
+
+static const struct Size *size_of(double words)
+{
+    const struct Size *size = sizes;
+    while (words > size->words) size++;
+    return size;
+}
 
 void auto_choose(Settings *s, const CorpusText *text)
 {
     TrainingConfig *t = &s->training;
-    size_t n = text->pairs, i = 0;
+    size_t n = text->pairs;
     s->words = (double)(text->start[SOURCE][n] + text->start[TARGET][n]) / WORD_BYTES;
-    while (s->words > sizes[i].words) i++;
+    const struct Size *size = size_of(s->words);
     if (corpus_is_unspaced(text, TARGET)) s->data.bleu_tokenize = TOKENIZATION_CHAR;
-    t->batch_tokens = sizes[i].batch_tokens;
-    t->learning_rate = sizes[i].rate;
-    t->dropout = sizes[i].dropout;
-    t->r_drop = sizes[i].r_drop;
+    t->batch_tokens = size->batch_tokens;
+    t->learning_rate = size->rate;
+    t->dropout = size->dropout;
+    t->r_drop = size->r_drop;
+    t->augment = size->augment;
     t->optimizer = OPTIMIZER_MUON;
     t->schedule = SCHEDULE_COSINE;
     t->precision = bf16_pairs() ? PRECISION_BF16 : PRECISION_FLOAT;
@@ -44,13 +54,13 @@ void auto_choose(Settings *s, const CorpusText *text)
     if (s->fine_tuning.init) t->learning_rate /= 3;
     if (s->fine_tuning.init) return;
     double root = 12 * sqrt(s->words);
-    s->data.vocab_size = (int)fmin(sizes[i].vocabulary, 100 * ceil(root / 100));
+    s->data.vocab_size = (int)fmin(size->vocabulary, 100 * ceil(root / 100));
     s->data.normalization = NORMALIZATION_TEXT;
     s->data.byte_fallback = s->data.vocab_size >= 3000;
-    s->model.d_model = sizes[i].width;
-    s->model.heads = sizes[i].heads;
-    s->model.ffn = sizes[i].ffn;
-    s->model.encoder_layers = s->model.decoder_layers = sizes[i].layers;
+    s->model.d_model = size->width;
+    s->model.heads = size->heads;
+    s->model.ffn = size->ffn;
+    s->model.encoder_layers = s->model.decoder_layers = size->layers;
 }
 
 static double tokens_of(const CorpusReport *report)
@@ -62,9 +72,8 @@ void auto_length(Settings *s, const CorpusReport *train, double fit)
 {
     TrainingConfig *t = &s->training;
     double tokens = tokens_of(train);
-    double all = (t->r_drop > 0 ? 20000 : 40000) * sqrt(tokens);
-    double updates =
-        fmax(200, all / fmin(tokens, t->batch_tokens) / (s->fine_tuning.init ? 4 : 1));
+    double all = size_of(s->words)->length * sqrt(tokens) / (s->fine_tuning.init ? 4 : 1);
+    double updates = fmax(150, all / fmin(tokens, t->batch_tokens));
     // three times as many still gain a little
     t->max_updates = (int)(fit > 0 ? fmax(1, fmin(3 * updates, fit)) : updates);
 }
