@@ -113,7 +113,7 @@ static void print_warnings(Run *run)
     double tokens_each = (double)(run->report.tokens[SOURCE] + run->report.tokens[TARGET]) /
                          (double)params_trained(&run->model.params);
     int D = run->model.config.d_model;  // of the presets: tiny 128, small 256, base 512
-    if (tokens_each < 0.05)
+    if (tokens_each < 0.05 && !run->settings->automatic)
         console_say("warning       the corpus has %.3f tokens a parameter: a smaller model "
                     "(%s--d-model, --vocab-size) is likely to translate better",
                     tokens_each, D > 128 ? "--preset tiny, or " : "");
@@ -138,7 +138,7 @@ static void print_warnings(Run *run)
                     "lets all work, and takes %.0f MB for each one more",
                     at_work, threads, threads,
                     (double)(run->model.params.size * sizeof(real)) / 1e6);
-    if (tokens_each > 200)
+    if (tokens_each > 200 && !run->settings->automatic)
         console_say("warning       the corpus has %.0f tokens a parameter: a larger model (%s) "
                     "can learn more from it",
                     tokens_each,

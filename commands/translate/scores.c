@@ -40,7 +40,8 @@ bool scores_add(Scores *scores, const char *hypothesis)
                     reference->name, reference->line, CODEPOINTS_LIMIT);
         return true;
     }
-    char *own = copy(scores, hypothesis, strlen(hypothesis)), *other = copy(scores, line, length);
+    char *own = copy(scores, hypothesis, strlen(hypothesis)),
+         *other = copy(scores, line, length);
     bool good = (own && other) || error_memory(failure, "to score translations");
     good = good && bleu_add(&scores->bleu, own, other, failure) &&
            chrf_add(&scores->chrf, own, other, failure);
@@ -99,8 +100,9 @@ static void advise(const Scores *scores)
     enum { FEW = 200 };
     if (scores->bleu.tokenization != TOKENIZATION_CHAR && scores->bytes >= FEW &&
         scores->spaces * 40 < scores->bytes)
-        command_say(stderr, "warning: the references have hardly any spaces, and BLEU counts words: "
-                            "--bleu-tokenize char counts characters");
+        command_say(stderr,
+                    "warning: the references have hardly any spaces, and BLEU counts words: "
+                    "--bleu-tokenize char counts characters");
 }
 
 bool scores_end(Scores *scores, FILE *out, bool json, Error *error)

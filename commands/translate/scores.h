@@ -10,10 +10,10 @@
 
 typedef struct Scores {
     Bleu bleu;
-    Chrf chrf;  // with words: chrF2++
+    Chrf chrf;      // with words: chrF2++
     bool composed;  // compare texts in the form NFC (scores/composed.h)
     TextReader reference;
-    Error failure;  // why a translation was not scored: none after it is
+    Error failure;         // why a translation was not scored: none after it is
     size_t spaces, bytes;  // of the references
 } Scores;
 

@@ -18,7 +18,7 @@ value() { sed -n "s/.*\"$1\": \([^,]*\),*\$/\1/p" run/config.json; }
 auto --dry-run --output run
 check "auto is the default for a corpus" test $? -eq 0
 says "and says so" "^automatic  *as the text has about [0-9,]* words; options override it:$"
-says "how it learns" "^  learns with Muon, rate 0.003, dropout [0-9.]*"
+says "how it learns" "^  learns with Muon, rate 0.00[35], dropout [0-9.]*"
 says "how long" "^  for *[0-9,]* updates of [0-9]* tokens: [0-9.]* times through the text$"
 says "what it multiplies" "^  products *\(bf16\|float\)"
 auto --preset tiny --dry-run --output run
