@@ -19,6 +19,7 @@
 #include "base/hash.h"
 #include "base/packed.h"
 #include "base/rng.h"
+#include "data/records.h"
 #include "data/text.h"
 
 #include <assert.h>
@@ -139,34 +140,30 @@ static bool check_first(const TextReader *reader, const char *line, size_t lengt
                reader->name, reader->name);
 }
 
-/* Reads the pairs of two files, or of the one source file in columns. The longer of two files is
+/* Reads the pairs of two files, or of the records of the source file. The longer of two files is
  * read to its end, to count its lines. */
 static bool read_lines(CorpusText *text, CorpusReport *report, TextReader reader[SIDES],
-                       bool columns, int file, Error *error)
+                       Records *records, int file, Error *error)
 {
     const char *line[SIDES];
     size_t length[SIDES];
     for (;;) {
         TextResult result[SIDES];
-        for (int side = 0; side < SIDES - columns; side++)
-            if ((result[side] = text_next(&reader[side], &line[side], &length[side], error)) ==
-                TEXT_ERROR)
-                return false;
-        if (columns) result[TARGET] = result[SOURCE];
+        if (records)
+            result[SOURCE] = result[TARGET] = records_next(records, line, length, error);
+        for (int side = 0; !records && side < SIDES; side++)
+            result[side] = text_next(&reader[side], &line[side], &length[side], error);
+        if (result[SOURCE] == TEXT_ERROR || result[TARGET] == TEXT_ERROR) return false;
         if (result[SOURCE] == TEXT_END && result[TARGET] == TEXT_END) break;
         if (result[SOURCE] != result[TARGET]) continue;
         CorpusLine where = {.file = (unsigned)file, .line = reader[SOURCE].line};
-        for (int side = 0; side < SIDES - columns; side++)
-            if (where.line == 1 && !check_first(&reader[side], line[side], length[side], error))
+        for (int side = 0; side < SIDES; side++)
+            if (where.line == 1 &&
+                !check_first(&reader[records ? SOURCE : side], line[side], length[side], error))
                 return false;
-        if (columns &&
-            !text_columns(line[SOURCE], &length[SOURCE], &line[TARGET], &length[TARGET]) &&
-            !is_blank(line[SOURCE], length[SOURCE]))
-            return error_set(error, "%s:%zu: there is no TAB: a line is source TAB target",
-                             reader[SOURCE].name, reader[SOURCE].line);
         if (!read_pair(text, report, line, length, where, error)) return false;
     }
-    if (columns || reader[SOURCE].line == reader[TARGET].line) return true;
+    if (records || reader[SOURCE].line == reader[TARGET].line) return true;
     return error_set(error, "%s has %zu lines but %s has %zu: they must match line by line",
                      reader[SOURCE].name, reader[SOURCE].line, reader[TARGET].name,
                      reader[TARGET].line);
@@ -178,11 +175,15 @@ static bool read_file(CorpusText *text, CorpusReport *report, const CorpusFiles 
     const CorpusFile *file = &files->file[n];
     bool columns = !file->target;
     TextReader reader[SIDES] = {0};
+    Records records = {.reader = reader,
+                       .column = {files->column[SOURCE] ? files->column[SOURCE] : 1,
+                                  files->column[TARGET] ? files->column[TARGET] : 2}};
     bool good = text_open(&reader[SOURCE], file->source, error) &&
                 (columns || text_open(&reader[TARGET], file->target, error));
     for (int side = 0; side < SIDES; side++)
         reader[side].replace = files->invalid == TEXT_REPLACE;
-    good = good && read_lines(text, report, reader, columns, n, error);
+    good = good && read_lines(text, report, reader, columns ? &records : NULL, n, error);
+    records_free(&records);
     for (int side = 0; side < SIDES; side++) {
         report->replaced += reader[side].replaced;
         text_close(&reader[side]);

@@ -63,8 +63,8 @@ typedef struct CorpusReport {
     size_t unknown[SIDES];  // <unk> among them
 } CorpusReport;
 
-/* Paths of two files, which go together line by line; or without a target, of one whose lines are
- * source TAB target, and further columns are ignored. */
+/* Paths of two files, which go together line by line; or without a target, of one table
+ * (data/records.h). */
 typedef struct CorpusFile {
     const char *source, *target;
 } CorpusFile;
@@ -72,7 +72,8 @@ typedef struct CorpusFile {
 typedef struct CorpusFiles {
     CorpusFile *file;  // [count]
     int count;
-    int invalid;  // a TextInvalid
+    int invalid;        // a TextInvalid
+    int column[SIDES];  // of tables; 0: 1 and 2
 } CorpusFiles;
 
 /* Reads one or more files. Fails if two files that go together have different numbers of lines, or

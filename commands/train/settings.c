@@ -58,7 +58,9 @@ static const Option data_options[] = {
     {"train-target", OPTION_LIST, FIELD(train.target), 0, 0, NULL, "FILE",
      "their translations, line by line", OPTION_COMMON},
     {"train-tsv", OPTION_LIST, FIELD(train.tsv), 0, 0, NULL, "FILE",
-     "source and target in one file, separated by a TAB", 0},
+     "source and target in one file, separated by a TAB, or a .csv", 0},
+    {"columns", OPTION_TEXT, FIELD(columns), 0, 0, NULL, "S,T",
+     "the columns of source and target in such files; default: 1,2", 0},
     {"valid-source", OPTION_LIST, FIELD(valid.source), 0, 0, NULL, "FILE",
      "source sentences for validation", OPTION_COMMON},
     {"valid-target", OPTION_LIST, FIELD(valid.target), 0, 0, NULL, "FILE",
@@ -184,15 +186,23 @@ static bool check_vocabulary(const Settings *s, Error *error)
 
 /* files (=) what the options name: the pairs of files, then those with columns. */
 static bool list_files(CorpusFiles *files, const CorpusNames *names, const char *name,
-                       int invalid, Error *error)
+                       const DataConfig *data, Error *error)
 {
     int pairs = names->source.count, count = pairs + names->tsv.count;
     if (pairs != names->target.count)
         return error_set(error,
                          "--%s-source names %d files but --%s-target %d: they go in pairs",
                          name, pairs, name, names->target.count);
-    *files = (CorpusFiles){calloc((size_t)count + 1, sizeof *files->file), count, invalid};
+    *files = (CorpusFiles){
+        calloc((size_t)count + 1, sizeof *files->file), count, data->invalid, {1, 2}};
     if (!files->file) return error_memory(error, "for the names of files");
+    int end = 0, *column = files->column;
+    if (data->columns &&
+        (sscanf(data->columns, "%5d,%5d%n", &column[0], &column[1], &end) != 2 ||
+         data->columns[end] || column[0] < 1 || column[1] < 1 || column[0] == column[1]))
+        return error_set(error,
+                         "--columns takes the numbers of two columns, such as 2,4, not '%s'",
+                         data->columns);
     for (int i = 0; i < pairs; i++)
         files->file[i] = (CorpusFile){names->source.item[i], names->target.item[i]};
     for (int i = pairs; i < count; i++)
@@ -394,11 +404,10 @@ static bool apply_all(Settings *s, Error *error)
                  preset_names[s->automatic ? PRESET_AUTO : preset]);
         if (!options_set(s->groups, SETTINGS_GROUPS, "output", path, error)) return false;
     }
-    int invalid = s->data.invalid;
     return find_frozen(s, error) && read_time(s, error) &&
            (distributed_rank() > 0 || (take_model(s, error) && check(s, error))) &&
-           list_files(&s->train, &s->data.train, "train", invalid, error) &&
-           list_files(&s->valid, &s->data.valid, "valid", invalid, error);
+           list_files(&s->train, &s->data.train, "train", &s->data, error) &&
+           list_files(&s->valid, &s->data.valid, "valid", &s->data, error);
 }
 
 bool settings_read(Settings *s, int argc, char *const *argv, Error *error)

@@ -17,6 +17,7 @@ typedef struct CorpusNames {
 
 typedef struct DataConfig {
     CorpusNames train, valid;
+    char *columns;      // of tables, "2,4"; NULL: 1 and 2
     int invalid;        // a TextInvalid
     int valid_split;    // pairs held out of the training text if no validation files are given
     int bleu_tokenize;  // a Tokenization, of the validation's BLEU

@@ -19,11 +19,12 @@ bool textcheck(Run *run, Error *error)
                          "give its translations as the target (--force trains on it)",
                          all, file->source);
     if (check->pairs[CHECK_NUMBERED] * 20 > all * 19)
-        return error_set(error,
-                         "the first column of %s is a number, which would be the text to "
-                         "translate: pick the columns, such as --train-tsv <(cut -f 2,4 "
-                         "'%s') (--force trains on them as they are)",
-                         file->source, file->source);
+        return error_set(
+            error,
+            "the first column of %s is a number, which would be the text to "
+            "translate: pick the columns, such as --columns 2,4 (--force trains on "
+            "them as they are)",
+            file->source);
     if (!check->slipped) return true;
     unsigned long long line = check->from.line;
     return error_set(error,

@@ -108,7 +108,7 @@ dry --train-source train.s --train-target late.t --valid-source valid.s --valid-
 says "a lost line" "^train: from about line [0-9]* of train.s on, the sentences go together with the translations 1 line before: "
 awk '{ print 1000 + NR "\t" $0 }' train.s >numbered.tsv
 dry --train-tsv numbered.tsv
-says "numbers in the first column" "^train: the first column of numbered.tsv is a number.*cut -f 2,4 'numbered.tsv'"
+says "numbers in the first column" "^train: the first column of numbered.tsv is a number.*--columns 2,4"
 sed 's/.*/"&"/' train.s >q.s && sed 's/.*/"&"/' train.t >q.t
 dry --train-source q.s --train-target q.t --valid-source q.s --valid-target q.t
 says "quotation marks of a spreadsheet" "^warning  *400 of 400 pairs (the first: line 1 of q.s) are in quotation marks on both sides"

@@ -46,7 +46,7 @@ static void write_file(const char *name, const char *bytes)
 static bool read_corpus(bool pairs, bool tsvs)
 {
     CorpusFile file[] = {{path[0], path[1]}, {path[pairs ? 2 : 0], NULL}};
-    CorpusFiles files = {file + !pairs, pairs + tsvs, TEXT_STOP};
+    CorpusFiles files = {.file = file + !pairs, .count = pairs + tsvs};
     return corpus_read(&text, &report, &files, &error);
 }
 

@@ -1,0 +1,22 @@
+/* records.h -- the source and the target of each line of a table: columns with a TAB between them, or
+ * CSV (RFC 4180), where a field in quotation marks may hold the delimiter, line breaks, and "" for ".
+ *
+ * A table is CSV if its first line has no TAB, but a comma or a semicolon, which is the delimiter. A
+ * line break inside a field becomes a space. */
+#pragma once
+
+#include "data/text.h"
+
+typedef struct Records {
+    TextReader *reader;
+    int column[2];   // of source and target, from 1
+    char delimiter;  // 0: no line is read yet
+    char *buffer;    // of a record of CSV, its fields without quotation marks
+    size_t size;     // allocated
+} Records;
+
+/* The next pair, valid until the next call. Fails where a line has too few columns, or a quotation mark
+ * no partner. A blank line is a pair of blanks. */
+TextResult records_next(Records *records, const char *field[2], size_t length[2], Error *error);
+
+void records_free(Records *records);

@@ -1,0 +1,76 @@
+/* records.c -- tables: with tabs, with commas and quotation marks, and what is wrong with them. */
+#include "data/records.h"
+
+#include "tests/fixtures/temporary-file.h"
+#include "tests/fixtures/test.h"
+
+static Error error;
+
+/* The pairs of the columns, as "source>target|", or the error without the path. */
+static const char *pairs_of(const char *text, int source, int target)
+{
+    static char joined[1 << 12];
+    TextReader reader;
+    Records records = {.reader = &reader, .column = {source, target}};
+    const char *field[2];
+    size_t length[2];
+    TextResult result;
+    FILE *file = fopen(path, "wb");
+    assert_true(fputs(text, file) >= 0);
+    fclose(file);
+    *joined = 0;
+    assert_true(text_open(&reader, path, &error));
+    while ((result = records_next(&records, field, length, &error)) == TEXT_LINE)
+        for (int side = 0; side < 2; side++)
+            strcat(strncat(joined, field[side], length[side]), side ? "|" : ">");
+    if (result == TEXT_ERROR) strcpy(joined, strstr(error.text, path) + strlen(path) + 1);
+    text_close(&reader);
+    records_free(&records);
+    return joined;
+}
+
+TEST(tables)
+{
+    static const struct {
+        const char *text;
+        int source, target;
+        const char *wanted;
+    } CASE[] = {
+        {"a\tb\nc\td\te\n", 1, 2, "a>b|c>d|"},
+        {"1\ta\t2\tb\n3\tc\t4\td", 2, 4, "a>b|c>d|"},
+        {"a\tb\n", 2, 1, "b>a|"},
+        {"\"a\"\tb, c\n", 1, 2, "\"a\">b, c|"},  // no CSV
+        {"a\t\n\tb\n \n", 1, 2, "a>|>b|>|"},
+        {"a,b\nc,\"d, e\"\n", 1, 2, "a>b|c>d, e|"},
+        {"a;b, c\n\"d;\";e\n", 1, 2, "a>b, c|d;>e|"},
+        {"\"say \"\"no\"\"\",\"\"\n", 1, 2, "say \"no\">|"},
+        {"\"two\nlines\",b\r\nc,d\r\n", 1, 2, "two lines>b|c>d|"},
+        {"x,\"a\"\"\n\"\"b\",c\n", 2, 3, "a\" \"b>c|"},
+        {",\n", 1, 2, ">|"},
+        {"a b\n", 1, 2, "1: there is no TAB: a line is source TAB target"},
+        {"a\tb\nc\n", 1, 2, "2: there is no TAB: a line is source TAB target"},
+        {"a\tb\nc\td\n", 1, 3, "1: the line has 2 columns: `columns` names number 3"},
+        {"a,b\nc\n", 1, 2, "2: the line has 1 column: `columns` names number 2"},
+        {"a,\"b\nc,d\n", 1, 2, "1: a quotation mark that opens a field has no partner"},
+        {"a,b\n\"c\",\"d\ne,f\"\"\n", 1, 2,
+         "2: a quotation mark that opens a field has no partner"},
+    };
+    for (size_t i = 0; i < sizeof CASE / sizeof *CASE; i++) {
+        const char *got = pairs_of(CASE[i].text, CASE[i].source, CASE[i].target);
+        if (!strstr(got, CASE[i].wanted)) fail_msg("case %zu: %s", i, got);
+    }
+}
+
+/* A mark without a partner does not take a whole file into memory. */
+TEST(endless_field)
+{
+    enum { LINES = 100000 };
+    char *text = malloc(100 * LINES), *to = text;
+    to += sprintf(to, "a,\"b\n");
+    for (int i = 0; i < LINES; i++)
+        to += sprintf(to, "%-80s\n", "words, and more words, that go on and on");
+    assert_non_null(strstr(pairs_of(text, 1, 2), "the record is too long"));
+    free(text);
+}
+
+TEST_MAIN("records", path_make, path_remove)
