@@ -20,7 +20,7 @@ static const struct Size {
     double length;  // tokens in training, for each root of the tokens of the text
 } sizes[] = {
     {3e3, 500, 128, 4, 256, 2, 1024, 0.005, 0.1, 0, 0, 6000},
-    {3e4, 1500, 128, 4, 256, 4, 2048, 0.003, 0.2, 4, 0.3, 20000},
+    {3e4, 1500, 192, 6, 384, 2, 2048, 0.003, 0.2, 4, 0.3, 20000},
     {3e5, 5000, 128, 4, 256, 4, 2048, 0.003, 0.2, 4, 0.3, 20000},
     {2e6, 10000, 128, 4, 256, 4, 4096, 0.004, 0.1, 4, 0.3, 20000},
     {1e7, 10000, 128, 4, 256, 4, 6144, 0.004, 0.1, 0, 0.3, 40000},
@@ -34,7 +34,7 @@ static const struct Size *size_of(double words)
     return size;
 }
 
-void auto_choose(Settings *s, const CorpusText *text)
+static void choose(Settings *s, const CorpusText *text)
 {
     TrainingConfig *t = &s->training;
     size_t n = text->pairs;
@@ -68,7 +68,7 @@ static double tokens_of(const CorpusReport *report)
     return (double)(report->tokens[SOURCE] + report->tokens[TARGET]);
 }
 
-void auto_length(Settings *s, const CorpusReport *train, double fit)
+static void set_length(Settings *s, const CorpusReport *train, double fit)
 {
     TrainingConfig *t = &s->training;
     double tokens = tokens_of(train);
@@ -90,7 +90,7 @@ static double validation_work(const TrainingConfig *t, const CorpusReport *train
     return work / (3 * fmin(tokens_of(train), t->batch_tokens));
 }
 
-void auto_pace(Settings *s, const CorpusReport *train, const CorpusReport *valid)
+static void set_pace(Settings *s, const CorpusReport *train, const CorpusReport *valid)
 {
     enum { VALIDATIONS = 20, APART = 250 };  // at most; updates, at least
     static const double SHARE = 0.1;         // of the work that is validation's, at most
@@ -101,6 +101,27 @@ void auto_pace(Settings *s, const CorpusReport *train, const CorpusReport *valid
     double count = fmin(fmin(VALIDATIONS, updates / APART),
                         SHARE * updates / validation_work(t, train, valid));
     t->valid_every = (int)ceil(updates / fmax(1, floor(count)));
+}
+
+bool auto_choose(Settings *s, const CorpusText *text, Error *error)
+{
+    Settings chosen = *s;
+    if (!s->automatic) return true;
+    choose(&chosen, text);
+    s->words = chosen.words;
+    return settings_take(s, &chosen, error);
+}
+
+bool auto_lengthen(Settings *s, const CorpusReport *train, const CorpusReport *valid,
+                   double fit, Error *error)
+{
+    Settings chosen = *s;
+    if (!s->automatic) return true;
+    set_length(&chosen, train, fit);
+    if (!settings_take(s, &chosen, error)) return false;
+    chosen.training.max_updates = s->training.max_updates;
+    set_pace(&chosen, train, valid);
+    return settings_take(s, &chosen, error);
 }
 
 void auto_report(const Settings *s, const CorpusReport *train)

@@ -4,16 +4,15 @@
 
 #include "commands/train/settings.h"
 
-/* Sets vocabulary, network and how it learns, from the text. With --init, vocabulary and network
- * are the model's, and it learns at a third of the rate for a quarter of the updates. */
-void auto_choose(Settings *settings, const CorpusText *text);
+/* If they are automatic: sets vocabulary, network and how it learns, from the text, but for what is
+ * given. With --init, vocabulary and network are the model's, and it learns at a third of the rate
+ * for a quarter of the updates. */
+bool auto_choose(Settings *settings, const CorpusText *text, Error *error);
 
-/* Sets how long the training is: with --time, for the updates that fit; 0: as long as much is
- * gained. */
-void auto_length(Settings *settings, const CorpusReport *train, double fit);
-
-/* Sets warm-up, moving average and validations, for the number of updates. */
-void auto_pace(Settings *settings, const CorpusReport *train, const CorpusReport *valid);
+/* The same for the number of updates: with --time, those that fit; 0: as long as much is gained.
+ * Warm-up, moving average and validations follow from it. */
+bool auto_lengthen(Settings *settings, const CorpusReport *train, const CorpusReport *valid,
+                   double fit, Error *error);
 
 /* Says what was chosen, each with its reason. */
 void auto_report(const Settings *settings, const CorpusReport *train);

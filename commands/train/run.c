@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/hash.h"
+#include "commands/train/auto.h"
 #include "commands/train/console.h"
 #include "commands/train/textcheck.h"
 #include "inference/bundle.h"
@@ -27,7 +28,7 @@ static bool read_text(Run *run, Error *error)
     const Settings *settings = run->settings;
     if (!corpus_read(&run->text, &run->report, &settings->train, error)) return false;
     run->check = corpus_check(&run->text);
-    if (!textcheck(run, error)) return false;
+    if (!textcheck(&run->check, run->text.pairs, run->settings, error)) return false;
     if (settings->valid.count) {
         bool good = corpus_read(&run->valid_text, &run->valid_report, &settings->valid, error);
         run->swapped = good && corpus_swapped(&run->valid_text, &run->text);
@@ -68,7 +69,7 @@ static bool make_vocabulary(Run *run, Error *error)
         !file_exists(&run->resumed, run->last, error))
         return false;
     if (run->resumed) return take_vocabulary(run, run->last, error);
-    if (!settings_choose(s, &run->text, error)) return false;
+    if (!auto_choose(s, &run->text, error)) return false;
     s->training.accumulators = trainer_first_accumulators(s->training.accumulators);
     if (s->fine_tuning.init) return take_vocabulary(run, s->init_file, error);
     bool joint = s->data.vocabulary == VOCABULARY_JOINT;
@@ -187,7 +188,7 @@ bool run_read(Run *run, Settings *settings, Error *error)
                          run->workers, max_length, true, error) &&
            corpus_overlap(&run->seen, &run->valid, &run->corpus, error);
     if (good && !run->resumed)
-        good = settings_lengthen(settings, &run->report, &run->valid_report, 0, error);
+        good = auto_lengthen(settings, &run->report, &run->valid_report, 0, error);
     if (good) run->progress.corpus = fingerprint(run, &run->corpus);
     if (good) run->progress.valid = fingerprint(run, &run->valid);
     bool pairs = settings->training.precision == PRECISION_BF16 && bf16_pairs();
@@ -428,7 +429,7 @@ bool run_fit_time(Run *run, Error *error)
     for (const CheckpointBlock *b = run->trainer->optimizer.block; b->at; b++)
         memset(b->at, 0, run->model.params.size * sizeof(real));
     return distributed_share(&fit, sizeof fit, error) &&
-           settings_lengthen(settings, &run->report, &run->valid_report, fit, error) &&
+           auto_lengthen(settings, &run->report, &run->valid_report, fit, error) &&
            start_or_go_on(run, error);
 }
 

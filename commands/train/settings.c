@@ -2,7 +2,6 @@
 #include "commands/train/settings.h"
 
 #include "base/file.h"
-#include "commands/train/auto.h"
 #include "commands/train/presets.h"
 #include "data/text.h"
 #include "inference/bundle.h"
@@ -421,9 +420,7 @@ bool settings_read(Settings *s, int argc, char *const *argv, Error *error)
            apply_all(s, error);
 }
 
-/* Sets vocabulary, model and training to what is chosen, but for what is given. Texts and lists,
- * which others point to, stay. */
-static bool choose(Settings *s, const Settings *chosen, Error *error)
+bool settings_take(Settings *s, const Settings *chosen, Error *error)
 {
     Settings given;
     settings_defaults(&given);
@@ -432,28 +429,7 @@ static bool choose(Settings *s, const Settings *chosen, Error *error)
     bool good = apply_given(&given, error);
     if (good) take_choices(s, &given);
     options_free(given.groups, SETTINGS_GROUPS);
-    return good;
-}
-
-bool settings_choose(Settings *s, const CorpusText *text, Error *error)
-{
-    Settings chosen = *s;
-    if (!s->automatic) return true;
-    auto_choose(&chosen, text);
-    s->words = chosen.words;
-    return choose(s, &chosen, error) && check(s, error);
-}
-
-bool settings_lengthen(Settings *s, const CorpusReport *train, const CorpusReport *valid,
-                       double fit, Error *error)
-{
-    Settings chosen = *s;
-    if (!s->automatic) return true;
-    auto_length(&chosen, train, fit);
-    if (!choose(s, &chosen, error)) return false;
-    chosen.training.max_updates = s->training.max_updates;
-    auto_pace(&chosen, train, valid);
-    return choose(s, &chosen, error);
+    return good && (distributed_rank() > 0 || check(s, error));
 }
 
 void settings_free(Settings *s)
@@ -494,7 +470,7 @@ bool settings_agree(Settings *s, const char *config, const char *path, Error *er
     if (good && s->automatic) {
         Settings chosen = was;
         chosen.training.seed = s->training.seed;  // it has chosen what is held out
-        good = choose(s, &chosen, error);
+        good = settings_take(s, &chosen, error);
     }
     const char *began = was.fine_tuning.init, *init = s->fine_tuning.init;
     const StringList *tokenizers = &s->data.tokenizer_model;

@@ -68,7 +68,7 @@ typedef struct Settings {
     double seconds;                       // that --time gives; 0: no limit
     unsigned frozen;           // what --freeze names, a sum of PART_… (model/params.h)
     char init_file[PATH_MAX];  // rank 0: the checkpoint of --init, for a new run
-    Given given;               // for settings_choose and settings_lengthen
+    Given given;               // for settings_take
 } Settings;
 
 /* Sets the defaults. groups point into settings, which must not be moved. */
@@ -81,11 +81,9 @@ void settings_defaults(Settings *settings);
  * fit each other. False: wrong usage (exit status 2), or a file that cannot be read. */
 bool settings_read(Settings *settings, int argc, char *const *argv, Error *error);
 
-/* If they are automatic: chooses what was not given, from the training text, then how long the
- * training is, from the tokens of both texts and, with --time, the updates that fit; else 0. */
-bool settings_choose(Settings *settings, const CorpusText *text, Error *error);
-bool settings_lengthen(Settings *settings, const CorpusReport *train, const CorpusReport *valid,
-                       double fit, Error *error);
+/* Sets vocabulary, model and training to what is chosen, but for what is given. Texts and lists,
+ * which others point to, stay. */
+bool settings_take(Settings *settings, const Settings *chosen, Error *error);
 
 void settings_free(Settings *settings);
 

@@ -7,12 +7,10 @@
 
 #include <stdlib.h>
 
-bool textcheck(Run *run, Error *error)
+bool textcheck(const CorpusCheck *check, size_t all, const Settings *settings, Error *error)
 {
-    const CorpusCheck *check = &run->check;
-    const CorpusFile *file = &run->settings->train.file[check->from.file];
-    size_t all = run->text.pairs;
-    if (run->settings->run.force) return true;
+    const CorpusFile *file = &settings->train.file[check->from.file];
+    if (settings->run.force) return true;
     if (check->pairs[CHECK_SAME] == all)
         return error_set(error,
                          "source and target are the same text in all %zu pairs of %s: "
@@ -37,36 +35,43 @@ bool textcheck(Run *run, Error *error)
 }
 
 /* One line on a kind, if more than one pair in `rare` is of it. */
-static void say(const Run *run, CorpusCheckKind kind, size_t rare, const char *what)
+static void say(const CorpusCheck *check, size_t pairs, const Settings *settings,
+                CorpusCheckKind kind, size_t rare, const char *what)
 {
-    const CorpusCheck *check = &run->check;
     CorpusLine first = check->first[kind];
-    if (check->pairs[kind] * rare <= run->report.read) return;
+    if (check->pairs[kind] * rare <= pairs) return;
     console_say("warning       %zu of %zu pairs (the first: line %llu of %s) %s",
-                check->pairs[kind], run->report.read, (unsigned long long)first.line,
-                run->settings->train.file[first.file].source, what);
+                check->pairs[kind], pairs, (unsigned long long)first.line,
+                settings->train.file[first.file].source, what);
 }
 
-void textcheck_report(const Run *run)
+void textcheck_report(const CorpusCheck *check, size_t pairs, bool swapped,
+                      const Settings *settings)
 {
-    say(run, CHECK_SAME, 20, "have the same text on both sides: the model learns to copy it");
-    say(run, CHECK_QUOTED, 2,
-        "are in quotation marks on both sides, as spreadsheets write them: export them "
-        "without, "
-        "or the translations have them, too");
-    say(run, CHECK_ENTITIES, 100,
-        "have entities such as &amp;, which the model learns: python3 -c 'import html,sys; "
-        "sys.stdout.write(html.unescape(sys.stdin.read()))' <OLD >NEW undoes them");
-    say(run, CHECK_TAGS, 100,
-        "have tags such as <b>: the model learns them; sed 's/<[^>]*>//g' removes them");
-    say(run, CHECK_PIECES, 100,
-        "have the marks of subwords, ▁ or @@: the tokenizer splits words by itself; sed "
-        "'s/@@ //g' joins them again");
-    int tokenize = run->settings->data.bleu_tokenize;
-    if (run->check.unspaced && tokenize != TOKENIZATION_CHAR)
+    static const struct {
+        CorpusCheckKind kind;
+        size_t rare;
+        const char *what;
+    } warnings[] = {
+        {CHECK_SAME, 20, "have the same text on both sides: the model learns to copy it"},
+        {CHECK_QUOTED, 2,
+         "are in quotation marks on both sides, as spreadsheets write them: export them "
+         "without, or the translations have them, too"},
+        {CHECK_ENTITIES, 100,
+         "have entities such as &amp;, which the model learns: python3 -c 'import html,sys; "
+         "sys.stdout.write(html.unescape(sys.stdin.read()))' <OLD >NEW undoes them"},
+        {CHECK_TAGS, 100,
+         "have tags such as <b>: the model learns them; sed 's/<[^>]*>//g' removes them"},
+        {CHECK_PIECES, 100,
+         "have the marks of subwords, ▁ or @@: the tokenizer splits words by itself; sed "
+         "'s/@@ //g' joins them again"},
+    };
+    for (size_t i = 0; i < sizeof warnings / sizeof *warnings; i++)
+        say(check, pairs, settings, warnings[i].kind, warnings[i].rare, warnings[i].what);
+    if (check->unspaced && settings->data.bleu_tokenize != TOKENIZATION_CHAR)
         console_say("warning       the target has hardly any spaces, and BLEU counts words: "
                     "--bleu-tokenize char counts characters");
-    if (run->swapped)
+    if (swapped)
         console_say(
             "warning       the validation text does not look like the training text: are "
             "its source and its target in the right order, and in the same languages?");

@@ -43,7 +43,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     char *name[] = {fuzz_file(one, "one", data, first),
                     fuzz_file(two, "two", data + size - second, second)};
     CorpusFile file = {name[0], flags & 2 ? NULL : name[1]};
-    CorpusFiles files = {&file, 1, flags & 1 ? TEXT_REPLACE : TEXT_STOP};
+    CorpusFiles files = {&file, 1, flags & 1 ? TEXT_REPLACE : TEXT_STOP, {0}};
     CorpusText text;
     CorpusReport report;
     if (accepted(corpus_read(&text, &report, &files, &error)))
