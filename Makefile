@@ -35,7 +35,7 @@ DATADIR ?= $(PREFIX)/share
 MANDIR  ?= $(DATADIR)/man
 DOCDIR  ?= $(DATADIR)/doc/qkv
 
-PACKAGES = libpng zlib sentencepiece jansson pangocairo icu-uc icu-i18n
+PACKAGES = libpng zlib sentencepiece jansson expat pangocairo icu-uc icu-i18n
 # Everything but these goals needs the packages.
 ifneq ($(filter-out help format clean uninstall bench check-all,$(or $(MAKECMDGOALS),all)),)
 NEEDED   = $(PACKAGES) openblas $(if $(filter test% asan,$(MAKECMDGOALS)),cmocka)

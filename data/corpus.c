@@ -126,12 +126,11 @@ static bool read_pair(CorpusText *text, CorpusReport *report, const char *const 
 /* Whether the first line of a file can be one of sentences. */
 static bool check_first(const TextReader *reader, const char *line, size_t length, Error *error)
 {
-    if (!strncmp(line, "<?xml", 5) || !strncmp(line, "<tmx", 4))
-        return error_set(
-            error,
-            "%s is XML, such as a TMX: a corpus is text with a sentence a line, or "
-            "with source TAB target",
-            reader->name);
+    if (text_is_xml(line))
+        return error_set(error,
+                         "%s is XML: of a TMX, which has both sides, give the one file as "
+                         "`train-tsv` or `valid-tsv`",
+                         reader->name);
     return !memchr(line, '\r', length) ||
            error_set(
                error,

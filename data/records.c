@@ -96,8 +96,14 @@ TextResult records_next(Records *r, const char *field[2], size_t length[2], Erro
 {
     const char *line;
     size_t count;
+    if (r->tmx) return tmx_next(r->tmx, field, length, error);
     TextResult result = text_next(r->reader, &line, &count, error);
     if (result != TEXT_LINE) return result;
+    if (!r->delimiter && text_is_xml(line)) {
+        r->tmx = tmx_open(r->reader, line, count, r->column);
+        return r->tmx ? tmx_next(r->tmx, field, length, error)
+                      : (error_memory(error, "for a reader of XML"), TEXT_ERROR);
+    }
     if (!r->delimiter)
         r->delimiter = memchr(line, '\t', count)                  ? '\t'
                        : memchr(line, ';', count)                 ? ';'
@@ -121,5 +127,6 @@ TextResult records_next(Records *r, const char *field[2], size_t length[2], Erro
 void records_free(Records *r)
 {
     free(r->buffer);
+    tmx_close(r->tmx);
     *r = (Records){0};
 }

@@ -1,11 +1,13 @@
 /* records.h -- the source and the target of each line of a table: columns with a TAB between them, or
- * CSV (RFC 4180), where a field in quotation marks may hold the delimiter, line breaks, and "" for ".
+ * CSV (RFC 4180), where a field in quotation marks may hold the delimiter, line breaks, and "" for ";
+ * or of each unit of a TMX (data/tmx.h), whose languages are its columns.
  *
  * A table is CSV if its first line has no TAB, but a comma or a semicolon, which is the delimiter. A
  * line break inside a field becomes a space. */
 #pragma once
 
 #include "data/text.h"
+#include "data/tmx.h"
 
 typedef struct Records {
     TextReader *reader;
@@ -13,6 +15,7 @@ typedef struct Records {
     char delimiter;  // 0: no line is read yet
     char *buffer;    // of a record of CSV, its fields without quotation marks
     size_t size;     // allocated
+    Tmx *tmx;        // or NULL
 } Records;
 
 /* The next pair, valid until the next call. Fails where a line has too few columns, or a quotation mark

@@ -47,6 +47,11 @@ bool text_is_utf8(const char *bytes, size_t length, size_t *bad)
     return true;
 }
 
+bool text_is_xml(const char *line)
+{
+    return !strncmp(line, "<?xml", 5) || !strncmp(line, "<tmx", 4);
+}
+
 bool text_columns(const char *line, size_t *length, const char **second, size_t *second_length)
 {
     const char *end = line + *length, *tab = memchr(line, '\t', *length);

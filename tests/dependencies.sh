@@ -46,6 +46,7 @@ headers_of_libraries='
 cblas.h             benchmark/peak.c kernels/openblas.c
 cairo-pdf.h         plots/canvas.c
 cairo-svg.h         plots/canvas.c
+expat.h             data/tmx.c
 glib.h              base/columns.c
 jansson.h           base/json.h
 mpi.h               training/distributed.c

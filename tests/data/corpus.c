@@ -114,7 +114,7 @@ TEST(bad_files)
         {"", "", "/a is empty: there is nothing to learn from"},
         {"\n\nc", "A\n\n\n", "/a has no pair with text on both sides"},
         {"a\tA\nb\n", NULL, "/a:2: there is no TAB: a line is source TAB target"},
-        {"<?xml version=\"1.0\"?>\n", "A\n", "/a is XML, such as a TMX"},
+        {"<?xml version=\"1.0\"?>\n", "A\n", "/a is XML: of a TMX"},
         {"a\rb\rc\n", "A\n", "/a:1: the line has a carriage return inside"},
         {"a\tA\n\xff\tB\n", NULL, "/a:2: not valid UTF-8 (byte 1 of the line is 0xff)"},
         {"", NULL, "/a is empty"},

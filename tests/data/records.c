@@ -61,6 +61,42 @@ TEST(tables)
     }
 }
 
+/* Three languages in any order, a unit without a target, inline elements, entities, breaks, and what
+ * no parser takes. */
+TEST(tmx)
+{
+#define TMX(body)           "<?xml version=\"1.0\" encoding=\"UTF-16\"?>\n<tmx version='1.4'><body>" body
+#define TUV(language, text) "<tuv xml:lang='" language "'><seg>" text "</seg></tuv>"
+#define END                 "</body></tmx>\n"
+    static const struct {
+        const char *text;
+        int source, target;
+        const char *wanted;
+    } CASE[] = {
+        {TMX("<tu>" TUV("en", "a") TUV("FR", "b") "</tu>\n<tu>" TUV("fr", "d")
+                 TUV("en", "c") "</tu>" END),
+         1, 2, "a>b|c>d|"},
+        {TMX("<tu>" TUV("en", "a") TUV("fr", "b") "</tu><tu>" TUV("de", "e")
+                 TUV("en", "c") "</tu>" END),
+         1, 3, "a>|c>e|"},
+        {TMX("<tu>" TUV("en", "a") TUV("fr", "b") TUV("fr", "other") "</tu>" END), 2, 1,
+         "b>a|"},
+        {TMX("<tu><note>no</note>" TUV("en", "x &lt; <bpt i='1'>&lt;b><sub>no</sub></bpt>y"
+                                             "<hi type='t'>z</hi><ph/>\n&#233; ")
+                 TUV("fr", "<![CDATA[b & c]]>") "</tu>" END),
+         1, 2, "x < yz é >b & c|"},
+        {TMX(END), 1, 2, ""},
+        {TMX("<tu>" TUV("en", "a") TUV("fr", "b") "</tu>"), 1, 2, "2: no element found"},
+        {TMX("<tu>" TUV("en", "a & b") "</tu>" END), 1, 2,
+         "2: not well-formed (invalid token)"},
+        {"<?xml version='1.0'?>\n<xliff/>\n", 1, 2, "2: it is XML, but no TMX"},
+    };
+    for (size_t i = 0; i < sizeof CASE / sizeof *CASE; i++) {
+        const char *got = pairs_of(CASE[i].text, CASE[i].source, CASE[i].target);
+        assert_string_equal(got, CASE[i].wanted);
+    }
+}
+
 /* A mark without a partner does not take a whole file into memory. */
 TEST(endless_field)
 {

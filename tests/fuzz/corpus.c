@@ -1,5 +1,5 @@
 /* corpus.c -- fuzzes the files of a corpus: the first byte says whether invalid text is replaced (1),
- * whether it is a TSV file (2), and by the rest how many pairs are held out; then follow the file
+ * whether it is a table or TMX (2), and by the rest how many pairs are held out; then follow the file
  * and, for two files, 0x1E and the other. What is read is encoded and cut into batches. */
 #include "data/corpus.h"
 #include "data/batches.h"
@@ -17,7 +17,7 @@ static void use(CorpusText *text, CorpusReport *report, size_t hold_out)
     size_t pairs = text->pairs, seen;
     assert(report->kept == pairs && report->read >= pairs);
     if (!accepted(corpus_split(&other, text, report, hold_out, 1, &error))) return;
-    assert(other.pairs == hold_out && text->pairs + hold_out == pairs);
+    assert(other.pairs == hold_out && text->pairs + hold_out + report->common == pairs);
     bool some = accepted(corpus_encode(&corpus, text, report, both, NULL, 5, false, &error));
     bool more =
         accepted(corpus_encode(&held_out, &other, &unused, both, NULL, 5, true, &error));
