@@ -83,7 +83,7 @@ if cc -o open open.c 2>/dev/null; then
     { cat many.s; sleep 1; cat valid.s; } | ./open "$BIN/translate" --model run --beam 1 2>err | { sleep 2; head -n 4800; } >out
     check "a reader or writer that is waited for gets every line" sh -c 'test "$(wc -c <out)" -gt 65536 && cmp out many.t'
     { sleep 0.3; gzip -c train.s; } | ./open "$BIN/train" $tiny --train-source - --train-target train.t --dry-run --no-quiet --output none 2>err
-    check "./train waits, too, also for .gz" grep -q "^training  *360 pairs" err
+    check "./train waits, too, also for .gz" grep -q "^training  *3[0-9]* pairs of 400" err
 else
     echo "skipped pipes that do not block: needs cc"
 fi
