@@ -20,13 +20,12 @@
 
 typedef struct Rule {
     const char *pattern, *replacement;
-    URegularExpression *compiled;  // at the rule's first use, as that takes long
 } Rule;
 
 enum { RULES = 12 };
 
 // clang-format off
-static Rule rules[][RULES + 1] = {
+static const Rule rules[][RULES + 1] = {
     [TOKENIZATION_13A] = {
         {"<skipped>", ""},
         {"-\n", ""},  // a word that goes on in the next line
@@ -48,19 +47,23 @@ static Rule rules[][RULES + 1] = {
 };
 // clang-format on
 
+/* Each rule, from its first use on, as that takes long. */
+static URegularExpression *compiled_rules[sizeof rules / sizeof *rules][RULES + 1];
+
 const char *const tokenization_names[] = {"13a", "none", "char", "intl", NULL};
 
 /* Returns text [*length] with all matches of a rule replaced, for free(), and frees the text. */
-static UChar *apply(Rule *rule, UChar *text, int *length, UErrorCode *status)
+static UChar *apply(const Rule *rule, URegularExpression **compiled, UChar *text, int *length,
+                    UErrorCode *status)
 {
     UChar replacement[8];
     int size = 3 * *length + 2;  // at most 3 for each, or 2 more
     UChar *out = malloc((size_t)size * sizeof *out);
     if (!out) *status = U_MEMORY_ALLOCATION_ERROR;
-    if (!rule->compiled) rule->compiled = uregex_openC(rule->pattern, 0, NULL, status);
+    if (!*compiled) *compiled = uregex_openC(rule->pattern, 0, NULL, status);
     u_uastrcpy(replacement, rule->replacement);
-    uregex_setText(rule->compiled, text, *length, status);
-    *length = uregex_replaceAll(rule->compiled, replacement, -1, out, size, status);
+    uregex_setText(*compiled, text, *length, status);
+    *length = uregex_replaceAll(*compiled, replacement, -1, out, size, status);
     free(text);
     return out;
 }
@@ -73,8 +76,9 @@ bool tokenization_apply(Codepoints *text, Tokenization tokenization, Error *erro
     UChar *words = malloc((size_t)size * sizeof *words + 1);
     if (!words) return error_memory(error, "for a sentence of %d characters", text->length);
     u_strFromUTF32(words, size, &length, (UChar32 *)text->at, text->length, &status);
-    for (Rule *rule = rules[tokenization]; rule->pattern && U_SUCCESS(status); rule++)
-        words = apply(rule, words, &length, &status);
+    const Rule *rule = rules[tokenization];
+    for (int i = 0; rule[i].pattern && U_SUCCESS(status); i++)
+        words = apply(&rule[i], &compiled_rules[tokenization][i], words, &length, &status);
     codepoints_free(text);
     if (U_SUCCESS(status)) text->at = codepoints_reserve(length, error);
     else error_memory(error, "for a sentence of %d characters", length);
