@@ -204,17 +204,21 @@ static bool without_space(const char *line)
            (c >= 0x20000 && c < 0x40000);
 }
 
-/* line (=) the text of a side, with that of the pairs that are joined. */
+/* line (=) the text of a side without its tag, with that of the pairs that are joined. */
 static bool read_line(char **line, const Augment *a, const AugmentItem *item, CorpusSide side,
                       Error *error)
 {
+    const Tokenizer *source = a->vocabulary->tokenizer[SOURCE];
     for (int i = 0; i < item->pairs; i++) {
         size_t length;
         const char *next =
             corpus_sentence(a->text, side, a->pair[item->first + i].number, &length);
+        size_t tag = side == SOURCE ? tokenizer_tag(source, next, length) : 0;
+        tag += tag < length && tag && next[tag] == ' ';
         char *before = *line;
         const char *space = !before || without_space(before) ? "" : " ";
-        if (asprintf(line, "%s%s%.*s", before ? before : "", space, (int)length, next) < 0)
+        if (asprintf(line, "%s%s%.*s", before ? before : "", space, (int)(length - tag),
+                     next + tag) < 0)
             return *line = before, error_memory(error, "to change sentences");
         free(before);
     }
@@ -234,21 +238,29 @@ static bool change(char *line[SIDES], bool *changed, const Augment *a, AugmentIt
     }
 }
 
-/* result (=) the ids of a line. *fits (=) whether it has some, and not too many. */
+/* The tag that a pair begins with; 0: none. */
+static int32_t tag_of(const Augment *a, const PairIds *pair)
+{
+    int32_t first = pair->id[SOURCE][0];
+    return tokenizer_is_tag(a->vocabulary->tokenizer[SOURCE], first) ? first : 0;
+}
+
+/* result (=) the ids of a tag, unless it is 0, and a line. *fits (=) whether it has some, and not too many. */
 static bool encode(PairIds *result, bool *fits, const Augment *a, size_t number,
-                   CorpusSide side, const char *line, Error *error)
+                   CorpusSide side, int32_t tag, const char *line, Error *error)
 {
     Ids ids = {0};
     size_t most = (size_t)a->max_length;
     int32_t *to = a->id + (number * SIDES + side) * most;
     bool good =
         tokenizer_encode(a->vocabulary->tokenizer[side], &ids, line, strlen(line), error);
-    *fits = good && ids.count && ids.count < most;
+    *fits = good && ids.count && ids.count + !!tag < most;
     if (*fits) {
+        result->id[side] = to;
+        result->length[side] = (int)ids.count + !!tag + 1;
+        if (tag) *to++ = tag;
         memcpy(to, ids.id, ids.count * sizeof *to);
         to[ids.count] = ID_END;
-        result->id[side] = to;
-        result->length[side] = (int)ids.count + 1;
     }
     free(ids.id);
     return good;
@@ -261,11 +273,15 @@ static bool try_kind(Augment *a, size_t number, bool *changed, Error *error)
     char *line[SIDES] = {NULL};
     PairIds result = item->result;
     int sides = item->kind == AUGMENT_NOISE ? 1 : SIDES;
+    int32_t tag = tag_of(a, &a->pair[item->first]);
+    for (int i = 1; i < item->pairs; i++)
+        if (tag_of(a, &a->pair[item->first + i]) != tag) return true;
     bool good = read_line(&line[SOURCE], a, item, SOURCE, error) &&
                 read_line(&line[TARGET], a, item, TARGET, error) &&
                 change(line, changed, a, item, error);
     for (int side = 0; good && *changed && side < sides; side++)
-        good = encode(&result, changed, a, number, (CorpusSide)side, line[side], error);
+        good = encode(&result, changed, a, number, (CorpusSide)side, side == SOURCE ? tag : 0,
+                      line[side], error);
     if (sides == SIDES) result.number = PAIR_CHANGED;
     if (good && *changed) item->result = result;
     for (int side = 0; side < SIDES; side++) free(line[side]);

@@ -23,6 +23,7 @@
 #include "data/text.h"
 
 #include <assert.h>
+#include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -206,6 +207,36 @@ bool corpus_read(CorpusText *text, CorpusReport *report, const CorpusFiles *file
                          files->file[0].source);
     if (!good) corpus_text_free(text);
     report->kept = text->pairs;
+    return good;
+}
+
+static bool add_tag(StringList *tags, const char *tag, const char *pattern, Error *error)
+{
+    for (int i = 0; i < tags->count; i++)
+        if (!strcmp(tags->item[i], tag)) return true;
+    if (!tokenizer_may_be_tag(tag, strlen(tag)))
+        return error_set(error,
+                         "'%.40s' matches the tags '%s', but a tag begins and ends with "
+                         "punctuation of ASCII, has something between, and no comma",
+                         tag, pattern);
+    return tags->count < CORPUS_MAX_TAGS
+               ? strings_add(tags, tag, error)
+               : error_set(error, "more than %d different words match the tags '%s'",
+                           CORPUS_MAX_TAGS, pattern);
+}
+
+bool corpus_tags(StringList *tags, const CorpusText *text, const char *pattern, Error *error)
+{
+    bool good = true;
+    for (size_t i = 0; good && i < text->pairs; i++) {
+        size_t length;
+        const char *line = corpus_sentence(text, SOURCE, i, &length);
+        const char *space = memchr(line, ' ', length);
+        char *word = strndup(line, space ? (size_t)(space - line) : length);
+        good = word ? fnmatch(pattern, word, 0) || add_tag(tags, word, pattern, error)
+                    : error_memory(error, "for the tags of a text");
+        free(word);
+    }
     return good;
 }
 

@@ -10,6 +10,7 @@
 #pragma once
 
 #include "base/error.h"
+#include "base/options.h"
 #include "base/packed.h"
 #include "base/workers.h"
 #include "data/tokenizer.h"
@@ -75,6 +76,11 @@ typedef struct CorpusFiles {
     int invalid;        // a TextInvalid
     int column[SIDES];  // of tables; 0: 1 and 2
 } CorpusFiles;
+
+/* Adds the first words of source sentences that match a pattern (fnmatch), each once. Fails if they
+ * cannot be tags (data/tokenizer.h), or are more than CORPUS_MAX_TAGS. */
+enum { CORPUS_MAX_TAGS = 1000 };
+bool corpus_tags(StringList *tags, const CorpusText *text, const char *pattern, Error *error);
 
 /* Reads one or more files. Fails if two files that go together have different numbers of lines, or
  * if no pair is left. */

@@ -17,12 +17,17 @@ static const int PER_CENT[PROFILE_LENGTHS] = {50, 90, 95, 99};
     {                                                                                          \
         .name = key, .kind = type, .offset = offsetof(TextProfile, field)                      \
     }
-static const Option fields[] = {
-    FIELD("language", OPTION_TEXT, language),  FIELD("length-50", OPTION_INT, length[0]),
-    FIELD("length-90", OPTION_INT, length[1]), FIELD("length-95", OPTION_INT, length[2]),
-    FIELD("length-99", OPTION_INT, length[3]), FIELD("sentences", OPTION_REAL, sentences),
-    FIELD("upper", OPTION_REAL, upper),        FIELD("title", OPTION_REAL, title),
-    FIELD("doubtful", OPTION_REAL, doubtful),  FIELD("characters", OPTION_TEXT, characters)};
+static const Option fields[] = {FIELD("language", OPTION_TEXT, language),
+                                FIELD("length-50", OPTION_INT, length[0]),
+                                FIELD("length-90", OPTION_INT, length[1]),
+                                FIELD("length-95", OPTION_INT, length[2]),
+                                FIELD("length-99", OPTION_INT, length[3]),
+                                FIELD("sentences", OPTION_REAL, sentences),
+                                FIELD("tags", OPTION_REAL, tags),
+                                FIELD("upper", OPTION_REAL, upper),
+                                FIELD("title", OPTION_REAL, title),
+                                FIELD("doubtful", OPTION_REAL, doubtful),
+                                FIELD("characters", OPTION_TEXT, characters)};
 
 static OptionGroup group_of(const TextProfile *profile)
 {
@@ -98,12 +103,16 @@ static int by_number(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-bool textprofile_count(TextProfile *p, const Corpus *corpus, Error *error)
+bool textprofile_count(TextProfile *p, const Corpus *corpus, const Tokenizer *tokenizer,
+                       Error *error)
 {
     int *length = malloc(corpus->pairs * sizeof *length);
     if (!length) return error_memory(error, "for lengths");
-    for (size_t i = 0; i < corpus->pairs; i++)
-        length[i] = corpus_pair(corpus, i).length[SOURCE];
+    for (size_t i = 0; i < corpus->pairs; i++) {
+        PairIds pair = corpus_pair(corpus, i);
+        length[i] = pair.length[SOURCE];
+        p->tags += tokenizer_is_tag(tokenizer, pair.id[SOURCE][0]) / (double)corpus->pairs;
+    }
     qsort(length, corpus->pairs, sizeof *length, by_number);
     for (int q = 0; q < PROFILE_LENGTHS; q++)
         p->length[q] = length[(corpus->pairs - 1) * (size_t)PER_CENT[q] / 100];

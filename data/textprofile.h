@@ -12,6 +12,7 @@ typedef struct TextProfile {
     int length[PROFILE_LENGTHS];  // tokens that 50, 90, 95 and 99 % of the lines have at most
     /* Shares of the lines: with several sentences, in capitals, in title case. */
     double sentences, upper, title;
+    double tags;      // the share of the lines that begin with a tag (data/tokenizer.h)
     double doubtful;  // 2 % of the validation's translations have a lower log p / length; 0:
                       // unknown
     /* That it has, sorted. A mark (textprofile_is_mark) is left out if there is less than one for
@@ -25,8 +26,9 @@ bool textprofile_read(TextProfile *profile, const CorpusText *text, const char *
                       Error *error);
 void textprofile_free(TextProfile *profile);  // allowed on {0}
 
-/* Sets the lengths. */
-bool textprofile_count(TextProfile *profile, const Corpus *corpus, Error *error);
+/* Sets the lengths, and the share of tags. */
+bool textprofile_count(TextProfile *profile, const Corpus *corpus, const Tokenizer *tokenizer,
+                       Error *error);
 
 /* Whether the text had a character: a Known (data/typography.h), whose context is a profile. */
 bool textprofile_has(const void *profile, unsigned character);

@@ -286,10 +286,11 @@ static Rules named_rules(const std::string &name)
     return rules;
 }
 
-/* The number of pieces that every model has: </s>, <unk> and the placeholders. */
+/* The number of pieces that every model has: </s>, <unk>, the placeholders and the tags. */
 static int fixed_pieces(const TokenizerSettings *settings)
 {
-    return ID_UNKNOWN + 1 + (settings->placeholders ? PLACEHOLDERS : 0);
+    return ID_UNKNOWN + 1 + (settings->placeholders ? PLACEHOLDERS : 0) +
+           (settings->tags ? settings->tags->count : 0);
 }
 
 static Options training_options(const TokenizerSettings *settings)
@@ -318,6 +319,10 @@ static Options training_options(const TokenizerSettings *settings)
     };
     for (int i = 0; settings->placeholders && i < PLACEHOLDERS; i++)
         options["user_defined_symbols"] += (i ? "," : "") + placeholder_piece(i, words);
+    for (int i = 0; settings->tags && i < settings->tags->count; i++) {
+        std::string &symbols = options["user_defined_symbols"];
+        symbols += (symbols.empty() ? "" : ",") + std::string(settings->tags->item[i]);
+    }
     if (words) {
         options["normalization_rule_tsv"] =
             rules_file(word_rules(named_rules(name), settings->placeholders));

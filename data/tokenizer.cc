@@ -31,8 +31,9 @@ struct Tokenizer {
     SentencePieceProcessor processor;
     int vocab_size;
     TokenizerType type;
-    int placeholder;  // id of <ph1>, or 0
-    bool mapped;      // ids are of another program: <pad> is a piece, those after it are <unk>
+    int placeholder;        // id of <ph1>, or 0
+    std::vector<int> tags;  // ids of user-defined pieces other than placeholders
+    bool mapped;  // ids are of another program: <pad> is a piece, those after it are <unk>
     /* For the parts of a long text that follow its first; loaded when one comes. [0] puts no
      * space before a text, [1] puts one. */
     mutable SentencePieceProcessor follower[2];
@@ -76,6 +77,25 @@ static int find_placeholder(const Pieces *pieces)
     return 0;
 }
 
+bool tokenizer_may_be_tag(const char *word, size_t length)
+{
+    return length > 2 && ispunct((unsigned char)word[0]) &&
+           ispunct((unsigned char)word[length - 1]) && !memchr(word, ',', length);
+}
+
+/* The pieces that are tags, but for the placeholders. */
+static std::vector<int> find_tags(const Pieces *pieces, int placeholder)
+{
+    std::vector<int> tags;
+    for (int id = 0; id < pieces->count; id++)
+        if (pieces->piece[id].type == PIECE_USER_DEFINED &&
+            tokenizer_may_be_tag((const char *)pieces->piece[id].text.at,
+                                 pieces->piece[id].text.count) &&
+            !(placeholder && id >= placeholder && id < placeholder + PLACEHOLDERS))
+            tags.push_back(id);
+    return tags;
+}
+
 static bool load(Tokenizer *tokenizer, const void *model, size_t size, Error *error)
 {
     SentencePieceProcessor &processor = tokenizer->processor;
@@ -102,9 +122,11 @@ Tokenizer *tokenizer_load(const void *model, size_t size, Error *error)
         if (!pieces_read(&pieces, model, size, error)) return false;
         const TokenizerType type = (TokenizerType)(pieces.model_type - 1);
         const int placeholder = find_placeholder(&pieces);
+        const std::vector<int> tags = find_tags(&pieces, placeholder);
         pieces_free(&pieces);
         silence();
         tokenizer = new Tokenizer;
+        tokenizer->tags = tags;
         tokenizer->type = type;
         tokenizer->placeholder = placeholder;
         return load(tokenizer, model, size, error);
@@ -190,13 +212,34 @@ static size_t part_length(const char *text, size_t length)
     return end;
 }
 
-/* The length of a tag ">>fra<<" that the text begins with and that is a token, or 0. */
+/* The length of the tag that a text begins with, and its id. */
 static size_t tag_length(const Tokenizer *tokenizer, int32_t *id, std::string_view text)
 {
+    size_t longest = 0;
+    for (int tag : tokenizer->tags) {
+        const std::string &piece = tokenizer->processor.IdToPiece(tag);
+        if (piece.size() > longest && text.substr(0, piece.size()) == piece)
+            longest = piece.size(), *id = tag;
+    }
+    if (longest) return longest;
     const size_t end = text.substr(0, 2) == ">>" ? text.find("<<", 3) : std::string_view::npos;
     if (!tokenizer->mapped || end == std::string_view::npos) return 0;
     *id = tokenizer->processor.PieceToId(text.substr(0, end + 2));
     return tokenizer->processor.IsUnused(*id) ? end + 2 : 0;
+}
+
+size_t tokenizer_tag(const Tokenizer *tokenizer, const char *text, size_t length)
+{
+    int32_t id;
+    return tag_length(tokenizer, &id, std::string_view(text, length));
+}
+
+bool tokenizer_is_tag(const Tokenizer *tokenizer, int id)
+{
+    if (tokenizer->tags.size() || !tokenizer->mapped || id >= tokenizer->vocab_size)
+        return std::count(tokenizer->tags.begin(), tokenizer->tags.end(), id);
+    const std::string &piece = tokenizer->processor.IdToPiece(id);
+    return tokenizer_tag(tokenizer, piece.data(), piece.size()) == piece.size();
 }
 
 /* The id of a piece of a text. What the model does not know may be a token nevertheless, if the

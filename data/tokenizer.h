@@ -21,11 +21,15 @@
  * text. The space before one is a token of its own ("▁"), so that spaces come back as they were. With
  * the type word a placeholder is a word: "a<ph1>b" comes back as "a <ph1> b".
  *
+ * A tag, such as ">>fra<<", is one token at the beginning of a text. It is a user-defined piece that
+ * begins and ends with punctuation of ASCII; of a model that another program numbers, an unused ">>…<<".
+ *
  * No function throws, prints or ends the program. Threads may encode and decode with one
  * Tokenizer at the same time. */
 #pragma once
 
 #include "base/error.h"
+#include "base/options.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -53,6 +57,7 @@ typedef struct TokenizerSettings {
     bool lowercase;      // nmt_nfkc becomes nmt_nfkc_cf, and so on
     bool byte_fallback;  // unigram, bpe: spell an unknown character in bytes, 256 more pieces
     bool placeholders;   // reserve <ph1> … <ph8>
+    const StringList *tags;  // pieces for the beginning of a text; or NULL
 } TokenizerSettings;
 
 /* Sentences to learn from: any number of them, the i-th by a function. */
@@ -102,6 +107,11 @@ TokenizerType tokenizer_type(const Tokenizer *tokenizer);
 
 /* The id of <ph1>; those of <ph2> … <ph8> follow. 0: the vocabulary has no placeholders. */
 int tokenizer_placeholder(const Tokenizer *tokenizer);
+
+/* The length of the tag that a text begins with, such as ">>fra<<", and that is one token; or 0. */
+bool tokenizer_may_be_tag(const char *word, size_t length);
+size_t tokenizer_tag(const Tokenizer *tokenizer, const char *text, size_t length);
+bool tokenizer_is_tag(const Tokenizer *tokenizer, int id);
 
 /* Appends the ids of text to ids, without </s>. Unless begin is NULL, appends to it for each token
  * the index of its first byte in text, counting a space before the token as part of it. */

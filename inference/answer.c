@@ -152,7 +152,7 @@ static const char *space_between(const char *before, const char *kept, size_t *l
 static bool join(TextAnswer *a, const Passages *p, const Passage *passage, Error *error)
 {
     TextStream stream;
-    size_t at = 0, written = 0;
+    size_t at = passage->tag, written = 0;
     FILE *out = textstream_open(&stream);
     for (int i = 0; out && i <= passage->count; i++) {
         const Sentence *s = i < passage->count ? &p->sentence[passage->first + i] : NULL;

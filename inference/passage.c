@@ -18,7 +18,7 @@ enum {
 };
 
 /* The share of the training lines that makes something usual. */
-static const double MANY_SENTENCES = 0.05, MANY_CAPITALS = 0.01;
+static const double MANY_SENTENCES = 0.05, MANY_CAPITALS = 0.01, MANY_TAGS = 0.9;
 
 static const char *const split_names[] = {"auto", "always", "never", NULL};
 
@@ -221,7 +221,7 @@ static int word_before(WordCounter *c, size_t end)
 typedef struct Encoded {
     char *text;
     int *word;
-    size_t length, text_size, word_size;
+    size_t length, tag, text_size, word_size;
     bool lowered;  // some of it
 } Encoded;
 
@@ -259,7 +259,7 @@ static bool append_text(Encoded *e, const Passages *p, WordCounter *words, size_
         while (to < end && !is_blank(words->text[to])) to++;
         char *clean = NULL, *lowered = NULL;
         int word = word_before(words, to);
-        bool space = from > at, begins = e->length == 0;
+        bool space = from > at, begins = e->length == e->tag;
         good =
             text_cleaned(&clean, words->text + from, to - from, is_known, p, error) &&
             (written == CASE_SENTENCE || lower(&lowered, p, clean, written, begins, error)) &&
@@ -453,6 +453,8 @@ static bool add_sentence(Passages *p, WordCounter *words, size_t begin, size_t e
     if (p->bundle->text.upper + p->bundle->text.title > MANY_CAPITALS)
         s.written = CASE_SENTENCE;
     e.length = 0;
+    good = good && (!passage->tag || append(&e, text, passage->tag, 0, error));
+    e.tag = e.length;
     at = begin;
     int spans = 0, marks = 0;
     for (int i = first; good && letters && i < last; at = found->span[i++].end) {
@@ -521,6 +523,17 @@ static bool is_wrap(const char *text, const Segment *s)
     return s->kept && breaks == 1 && all_blank(text, s->begin, s->end);
 }
 
+/* The segments of the text after its tag. */
+static bool find_segments(Passages *p, const Passage *passage, Error *error)
+{
+    size_t tag = passage->tag;
+    bool good = segments_find(&p->segments, passage->text + tag, passage->length - tag,
+                              p->bundle->text.language, error);
+    for (int i = 0; good && i < p->segments.count; i++)
+        p->segments.segment[i].begin += tag, p->segments.segment[i].end += tag;
+    return good;
+}
+
 /* Makes spaces of the line breaks between two sentences of a paragraph. */
 static bool unwrap(Passages *p, Passage *passage, Error *error)
 {
@@ -530,8 +543,7 @@ static bool unwrap(Passages *p, Passage *passage, Error *error)
         if (is_wrap(passage->text, s) && !s[-1].kept && !s[1].kept)
             memset(passage->text + s->begin, ' ', s->end - s->begin);
     }
-    return segments_find(&p->segments, passage->text, passage->length, p->bundle->text.language,
-                         error);
+    return find_segments(p, passage, error);
 }
 
 static bool add_sentences(Passages *p, Error *error)
@@ -539,9 +551,8 @@ static bool add_sentences(Passages *p, Error *error)
     Passage *passage = &p->passage[p->count];
     WordCounter words = {.text = passage->text};
     const Segments *segments = &p->segments;
-    bool good = segments_find(&p->segments, passage->text, passage->length,
-                              p->bundle->text.language, error) &&
-                (!p->config->wrapped || unwrap(p, passage, error));
+    bool good =
+        find_segments(p, passage, error) && (!p->config->wrapped || unwrap(p, passage, error));
     for (int first = 0, last; good && first < segments->count; first = last + 1) {
         last = first;
         if (segments->segment[first].kept) continue;
@@ -553,6 +564,29 @@ static bool add_sentences(Passages *p, Error *error)
     return good;
 }
 
+/* Sets the tag. If it is missing, the error names some that are not. */
+static bool find_tag(Passage *passage, const Passages *p, Error *error)
+{
+    const Tokenizer *tokenizer = source_tokenizer(p);
+    const TextProfile *text = &p->bundle->text;
+    if (text->known && text->tags == 0) return true;
+    passage->tag = tokenizer_tag(tokenizer, passage->text, passage->length);
+    if (passage->tag)
+        while (passage->tag < passage->length && is_blank(passage->text[passage->tag]))
+            passage->tag++;
+    if (passage->tag || text->tags < MANY_TAGS || all_blank(passage->text, 0, passage->length))
+        return true;
+    char known[64] = "";
+    for (int id = 0, length = 0;
+         id < tokenizer_vocab_size(tokenizer) && length < (int)sizeof known; id++)
+        if (tokenizer_is_tag(tokenizer, id))
+            length += snprintf(known + length, sizeof known - (size_t)length, " %s",
+                               tokenizer_label(tokenizer, id));
+    return error_set(error,
+                     "'%.40s' begins with no tag that the model has learned, which are%s",
+                     passage->text, known);
+}
+
 bool passages_add(Passages *p, const char *text, size_t length, Error *error)
 {
     if (!GROW(p->passage, p->passage_size, (size_t)p->count + 1))
@@ -562,8 +596,9 @@ bool passages_add(Passages *p, const char *text, size_t length, Error *error)
     if (!passage->text) return error_memory(error, "for a text");
     memcpy(passage->text, text, length);
     passage->text[length] = 0;
-    bool good = add_sentences(p, error) && add_unknown(&passage->unknown, p->seen, &p->lines,
-                                                       passage->first, p->lines.count, error);
+    bool good = find_tag(passage, p, error) && add_sentences(p, error) &&
+                add_unknown(&passage->unknown, p->seen, &p->lines, passage->first,
+                            p->lines.count, error);
     json_object_clear(p->seen);
     p->count += good;
     if (!good) free(passage->text), strings_free(&passage->unknown);

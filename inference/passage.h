@@ -11,7 +11,8 @@
  * vocabulary has any; the search then puts each into the translation exactly once
  * (TranslatorInput.placeholder). Otherwise they stay as they are, and the words that are aligned
  * with a span that is lost are replaced by it (copying.h). A sentence in capitals or in title case
- * is translated in lower case and given back in its own. */
+ * is translated in lower case and given back in its own. A tag (data/tokenizer.h) that a text begins
+ * with is that of each of its sentences. */
 #pragma once
 
 #include "base/json.h"
@@ -54,7 +55,8 @@ typedef struct Sentence {
 
 typedef struct Passage {
     char *text;
-    size_t length;
+    size_t length,
+        tag;  // the bytes of the tag that it begins with, and those after it up to a word
     int first, count;    // its sentences; none if nothing is to translate
     StringList unknown;  // words and characters that the model does not know
 } Passage;
@@ -86,6 +88,7 @@ typedef struct Passages {
 bool passages_open(Passages *passages, const Bundle *bundle, const PassageConfig *config,
                    Error *error);
 
+/* Fails if the text begins with no tag, but nearly all lines of the training text did. */
 bool passages_add(Passages *passages, const char *text, size_t length, Error *error);
 void passages_clear(Passages *passages);  // keeps the rules and the memory
 void passages_free(Passages *passages);   // does nothing for {0}

@@ -12,8 +12,9 @@ char *composed(const char *text, size_t length)
     UErrorCode status = U_ZERO_ERROR;
     const UNormalizer2 *nfc = unorm2_getNFCInstance(&status);
     int32_t size = (int32_t)length, count;
-    UChar *from = malloc(4 * (length + 1) * sizeof *from), *to = from + length + 1;
+    UChar *from = malloc(4 * (length + 1) * sizeof *from);
     if (!from) return NULL;
+    UChar *to = from + length + 1;
     u_strFromUTF8WithSub(from, size + 1, &count, text, size, 0xfffd, NULL, &status);
     if (U_SUCCESS(status) && unorm2_isNormalized(nfc, from, count, &status))
         return free(from), strndup(text, length);

@@ -58,7 +58,7 @@ zlib.h              data/text.c model/safetensors.c plots/png.c
 '
 headers_of_the_system='assert|complex|ctype|errno|fenv|float|inttypes|iso646|limits|locale|math
 setjmp|signal|stdalign|stdarg|stdatomic|stdbool|stddef|stdint|stdio|stdlib|stdnoreturn|string|time
-cpuid|dirent|fcntl|getopt|dlfcn|glob|immintrin|libgen|malloc|poll|pthread|sched|search|semaphore|strings|termios|unistd|wchar|sys/[a-z]+'
+cpuid|dirent|fcntl|fnmatch|getopt|dlfcn|glob|immintrin|libgen|malloc|poll|pthread|sched|search|semaphore|strings|termios|unistd|wchar|sys/[a-z]+'
 printing='printf|vprintf|puts|putchar|perror|warn|warnx|err|errx'
 ending='exit|_Exit|quick_exit|abort'
 failed=0

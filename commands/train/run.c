@@ -78,18 +78,23 @@ static bool make_vocabulary(Run *run, Error *error)
         const char *const path[SIDES] = {joint ? NULL : item[0], item[joint ? 0 : 1]};
         return vocabulary_read(&run->vocabulary, path, error);
     }
+    StringList tags = {0};
+    bool good = corpus_tags(&tags, &run->text, s->data.tag ? s->data.tag : ">>*<<", error);
     const TokenizerSettings settings = {.type = (TokenizerType)s->data.tokenizer,
                                         .vocab_size = s->data.vocab_size,
                                         .coverage = s->data.coverage,
                                         .normalization = s->data.normalization,
                                         .lowercase = s->data.fold_case,
                                         .byte_fallback = s->data.byte_fallback,
-                                        .placeholders = s->training.augment > 0};
+                                        .placeholders = s->training.augment > 0,
+                                        .tags = &tags};
     char number[NUMBER_TEXT];
     console_stage("learning %s tokens (%s) …",
                   number_text(number, settings.vocab_size * (joint ? 1 : 2)),
                   tokenizer_type_names[settings.type]);
-    return vocabulary_learn(&run->vocabulary, &run->text, &settings, joint, error);
+    good = good && vocabulary_learn(&run->vocabulary, &run->text, &settings, joint, error);
+    strings_free(&tags);
+    return good;
 }
 
 /* Copies rank 0's tokenizer of one side to all ranks. */
@@ -183,7 +188,7 @@ bool run_read(Run *run, Settings *settings, Error *error)
     good = good &&
            corpus_encode(&run->corpus, &run->text, &run->report, tokenizer, run->workers,
                          max_length, settings->training.augment > 0, error) &&
-           textprofile_count(&run->profile, &run->corpus, error) &&
+           textprofile_count(&run->profile, &run->corpus, tokenizer[SOURCE], error) &&
            corpus_encode(&run->valid, &run->valid_text, &run->valid_report, tokenizer,
                          run->workers, max_length, true, error) &&
            corpus_overlap(&run->seen, &run->valid, &run->corpus, error);

@@ -68,6 +68,9 @@ static const Option data_options[] = {
      "source and target in one file: separated by a TAB, CSV, or a TMX", 0},
     {"valid-split", OPTION_INT, FIELD(valid_split), 0, 1000000, NULL, NULL,
      "without validation files: hold out N training pairs; 0: a tenth, at most 500", 0},
+    {"tag", OPTION_TEXT, FIELD(tag), 0, 0, NULL, "PATTERN",
+     "a first word of a source sentence that matches this, with * and ?, is a tag, such as the language "
+     "to translate to: one token; default: >>*<<", 0},
     {"invalid", OPTION_CHOICE, FIELD(invalid), 0, 0, text_invalid_names, NULL,
      "a line that is not valid UTF-8: stop, or replace each invalid byte by U+FFFD", 0},
     {"bleu-tokenize", OPTION_CHOICE, FIELD(bleu_tokenize), 0, 0, tokenization_names, NULL,

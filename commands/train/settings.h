@@ -17,6 +17,7 @@ typedef struct CorpusNames {
 
 typedef struct DataConfig {
     CorpusNames train, valid;
+    char *tag;          // a pattern (fnmatch); NULL: ">>*<<"
     char *columns;      // of tables, "2,4"; NULL: 1 and 2
     int invalid;        // a TextInvalid
     int valid_split;    // pairs held out of the training text if no validation files are given

@@ -62,10 +62,12 @@ static void add_pairs(void)
     }
 }
 
+static StringList *tags;
+
 static void make(bool placeholders)
 {
     TokenizerSettings settings = {
-        .type = TOKENIZER_CHAR, .vocab_size = 300, .placeholders = placeholders};
+        .type = TOKENIZER_CHAR, .vocab_size = 300, .placeholders = placeholders, .tags = tags};
     CorpusReport report = {0};
     assert_true(vocabulary_learn(&vocabulary, &text, &settings, true, &error));
     assert_true(vocabulary_load(&vocabulary, &error));
@@ -340,6 +342,35 @@ TEST(without_placeholders)
     check_epoch(kinds, 0);
     assert_int_equal(kinds[AUGMENT_PLACEHOLDERS], 0);
     assert_true(kinds[AUGMENT_KINDS] < PAIRS / 100);
+    clear();
+}
+
+/* A changed source begins with its tag, which is nowhere else in it; what is joined has the same. */
+TEST(tagged)
+{
+    int kinds[AUGMENT_KINDS + 1] = {0};
+    const Tokenizer *tokenizer;
+    for (int i = 0; i < 200; i++)
+        add(i % 2 ? ">>no<< I see 42 of them." : ">>yes<< I see 17 of them.", "J'en vois 42.");
+    tags = &(StringList){.item = (char *[]){">>no<<", ">>yes<<"}, .count = 2};
+    make(true);
+    tags = NULL;
+    tokenizer = vocabulary.tokenizer[SOURCE];
+    update(&augment, 0, 0);
+    assert_true(batches_update(&batches, &count, 0, 0, &error));
+    for (const AugmentItem *item = augment.item; item->first < count; item++) {
+        const PairIds *result = &item->result;
+        int32_t tag = batches.pair[item->first].id[SOURCE][0];
+        kinds[item->kind]++;
+        if (item->first + item->pairs == count) break;
+        if (item->kind == AUGMENT_KINDS) continue;
+        assert_true(tokenizer_is_tag(tokenizer, tag));
+        assert_int_equal(result->id[SOURCE][0], tag);
+        for (int t = 1; t < result->length[SOURCE]; t++)
+            assert_false(tokenizer_is_tag(tokenizer, result->id[SOURCE][t]));
+        assert_null(strstr(decoded(result, SOURCE), tag == 10 ? "17" : "42"));
+    }
+    for (int k = 0; k < AUGMENT_KINDS; k++) assert_true(kinds[k]);
     clear();
 }
 

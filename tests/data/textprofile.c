@@ -1,6 +1,7 @@
 /* textprofile.c -- what a text was like, and the same again from JSON. */
 #include "data/textprofile.h"
 
+#include "tests/fixtures/learned-tokenizer.h"
 #include "tests/fixtures/test.h"
 
 static Error error;
@@ -107,9 +108,19 @@ TEST(lengths)
     for (size_t i = 0; i < 100; i++) start[i + 1] = start[i] + 100 - i;
     Corpus corpus = {.pairs = 100, .id = {id, id}, .start = {start, start}};
     TextProfile profile = {0};
-    assert_true(textprofile_count(&profile, &corpus, &error));
+    Tokenizer *tokenizer =
+        learn(sentences_of(TEXT, TEXTS),
+              (TokenizerSettings){
+                  .type = TOKENIZER_CHAR,
+                  .vocab_size = 60,
+                  .tags = &(StringList){.item = (char *[]){"<fr>", "<de>"}, .count = 2}});
+    assert_true(tokenizer_is_tag(tokenizer, 3));
+    for (int i = 0; i < 25; i++) id[start[i]] = 2 + i % 2;
+    assert_true(textprofile_count(&profile, &corpus, tokenizer, &error));
     static const int WANTED[] = {50, 90, 95, 99};
     assert_memory_equal(profile.length, WANTED, sizeof WANTED);
+    assert_float_equal(profile.tags, 0.25, 1e-9);
+    tokenizer_free(tokenizer);
 }
 
 TEST(json_from_elsewhere)
