@@ -16,6 +16,7 @@
 #include "benchmark/report.h"
 #include "benchmark/synthetic.h"
 #include "benchmark/training.h"
+#include "data/corpusreader.h"
 
 enum { PAIRS = 29000, VOCABULARY = 10000, MAX_LENGTH = 255, SEED = 1 };
 
@@ -39,7 +40,7 @@ static void say(const char *format, ...)
 
 static bool read_real(Corpus *corpus, Report *report, const Plan *plan, Error *error)
 {
-    CorpusFile file = {plan->corpus, plan->corpus_target};
+    CorpusFile file = {.source = plan->corpus, .target = plan->corpus_target};
     CorpusFiles files = {.file = &file, .count = 1};
     CorpusText text;
     CorpusReport counts;

@@ -10,7 +10,6 @@
 #pragma once
 
 #include "base/error.h"
-#include "base/options.h"
 #include "base/packed.h"
 #include "base/workers.h"
 #include "data/tokenizer.h"
@@ -59,33 +58,14 @@ typedef struct CorpusReport {
     size_t replaced;  // lines that were not valid (TEXT_REPLACE)
     size_t held_out;  // pairs that corpus_split moved to another text
     size_t common;    // pairs that it removed: their source sentence was held out
+    size_t repeated;  // copies of pairs that corpus_repeat added; kept counts them
     CorpusSkipped skipped[SKIP_REASONS];
     size_t tokens[SIDES];   // of the kept pairs, </s> included
     size_t unknown[SIDES];  // <unk> among them
 } CorpusReport;
 
-/* Paths of two files, which go together line by line; or without a target, of one table
- * (data/records.h). */
-typedef struct CorpusFile {
-    const char *source, *target;
-} CorpusFile;
-
-typedef struct CorpusFiles {
-    CorpusFile *file;  // [count]
-    int count;
-    int invalid;        // a TextInvalid
-    int column[SIDES];  // of tables; 0: 1 and 2
-} CorpusFiles;
-
-/* Adds the first words of source sentences that match a pattern (fnmatch), each once. Fails if they
- * cannot be tags (data/tokenizer.h), or are more than CORPUS_MAX_TAGS. */
-enum { CORPUS_MAX_TAGS = 1000 };
-bool corpus_tags(StringList *tags, const CorpusText *text, const char *pattern, Error *error);
-
-/* Reads one or more files. Fails if two files that go together have different numbers of lines, or
- * if no pair is left. */
-bool corpus_read(CorpusText *text, CorpusReport *report, const CorpusFiles *files,
-                 Error *error);
+/* Counts a pair that is left out. */
+void corpus_skip(CorpusReport *report, CorpusSkip why, CorpusLine line);
 
 /* Appends a pair. Start with a text of {0}. */
 bool corpus_add(CorpusText *text, const char *const line[SIDES], const size_t length[SIDES],

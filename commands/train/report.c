@@ -59,6 +59,8 @@ static void print_corpus(const char *name, const CorpusReport *r, const CorpusFi
     if (r->held_out) console_say("  held out    %zu pairs to validate with", r->held_out);
     if (r->common)
         console_say("  left out    %zu pairs whose source sentence is held out", r->common);
+    if (r->repeated)
+        console_say("  again       %zu of them are copies (--weight)", r->repeated);
     static const char *const WHY[SKIP_REASONS] = {
         "the source line is empty", "the target line is empty", "both lines are empty",
         "longer than --max-length"};

@@ -23,7 +23,7 @@ enum { MOST_HELD_OUT = 500 };
 
 /* ---- text and vocabulary ---- */
 
-static bool read_text(Run *run, Error *error)
+static bool read_texts(Run *run, Error *error)
 {
     const Settings *settings = run->settings;
     if (!corpus_read(&run->text, &run->report, &settings->train, error)) return false;
@@ -45,6 +45,12 @@ static bool read_text(Run *run, Error *error)
     run->valid_report = (CorpusReport){.read = count, .kept = count};
     return corpus_split(&run->valid_text, &run->text, &run->report, count,
                         run->settings->training.seed, error);
+}
+
+static bool read_text(Run *run, Error *error)
+{
+    return read_texts(run, error) &&
+           corpus_repeat(&run->text, &run->report, &run->settings->train, error);
 }
 
 /* Takes the vocabulary of a checkpoint: that of the run in the folder, if its configuration

@@ -68,6 +68,9 @@ static const Option data_options[] = {
      "source and target in one file: separated by a TAB, CSV, or a TMX", 0},
     {"valid-split", OPTION_INT, FIELD(valid_split), 0, 1000000, NULL, NULL,
      "without validation files: hold out N training pairs; 0: a tenth, at most 500", 0},
+    {"weight", OPTION_LIST, FIELD(weight), 0, 0, NULL, "N",
+     "so often each pair of the first corpus is in the training text; again for the second, …, those in "
+     "two files before the tables; default: 1", 0},
     {"tag", OPTION_TEXT, FIELD(tag), 0, 0, NULL, "PATTERN",
      "a first word of a source sentence that matches this, with * and ?, is a tag, such as the language "
      "to translate to: one token; default: >>*<<", 0},
@@ -107,6 +110,8 @@ static const Option fine_tuning_options[] = {
     {"init", OPTION_TEXT, FIELD(init), 0, 0, NULL, "MODEL",
      "begin from the weights, the vocabulary and the shape of a model: a file, or the folder of "
      "another run", 0},
+    {"replay", OPTION_FLAG, FIELD(replay), 0, 0, NULL, NULL,
+     "with --init, a run's folder: learn also from the text that it was trained on", 0},
     {"freeze", OPTION_LIST, FIELD(freeze), 0, 0, PART_NAMES, "PART",
      "do not change encoder, decoder (with the output layer) or embeddings; with --tying all the "
      "embedding of source and target is also the output layer", 0},
@@ -206,9 +211,21 @@ static bool list_files(CorpusFiles *files, const CorpusNames *names, const char 
                          "--columns takes the numbers of two columns, such as 2,4, not '%s'",
                          data->columns);
     for (int i = 0; i < pairs; i++)
-        files->file[i] = (CorpusFile){names->source.item[i], names->target.item[i]};
+        files->file[i] = (CorpusFile){names->source.item[i], names->target.item[i], 0};
     for (int i = pairs; i < count; i++)
-        files->file[i] = (CorpusFile){names->tsv.item[i - pairs], NULL};
+        files->file[i] = (CorpusFile){names->tsv.item[i - pairs], NULL, 0};
+    if (names != &data->train) return true;
+    for (int i = 0; i < data->weight.count; i++) {
+        int times, length = 0;
+        const char *weight = data->weight.item[i];
+        if (i >= count || sscanf(weight, "%4d%n", &times, &length) != 1 || weight[length] ||
+            times < 1)
+            return error_set(error,
+                             "--weight takes a number from 1 to 9999 for each corpus: '%s' is "
+                             "number %d of %d",
+                             weight, i + 1, count);
+        files->file[i].times = times;
+    }
     return true;
 }
 
@@ -388,6 +405,48 @@ static bool take_model(Settings *s, Error *error)
     return good;
 }
 
+/* Appends the files that are not in the list; with `other`, pairs of files. */
+static bool append_files(StringList *list, const StringList *more, StringList *other,
+                         const StringList *more_other, Error *error)
+{
+    bool good = true;
+    for (int i = 0; good && i < more->count && (!other || i < more_other->count); i++) {
+        int k = 0;
+        while (k < list->count && (strcmp(list->item[k], more->item[i]) ||
+                                   (other && strcmp(other->item[k], more_other->item[i]))))
+            k++;
+        good = k < list->count || (strings_add(list, more->item[i], error) &&
+                                   (!other || strings_add(other, more_other->item[i], error)));
+    }
+    return good;
+}
+
+/* With --replay: adds the training files of the run that --init names. */
+static bool take_text(Settings *s, Error *error)
+{
+    char path[PATH_MAX];
+    Settings model;
+    if (!s->fine_tuning.replay) return true;
+    if (s->data.train.source.count != s->data.train.target.count)
+        return true;  // list_files says so
+    if (!s->fine_tuning.init || !s->data.valid.source.count + !s->data.valid.tsv.count > 1)
+        return error_set(
+            error,
+            "--replay needs --init, the folder of a run, and a validation text, since pairs "
+            "that are held out of its text would be known to the model");
+    snprintf(path, sizeof path, "%s/config.json", s->fine_tuning.init);
+    char *text = file_read_input(path, 1 << 20, NULL, error);
+    settings_defaults(&model);
+    CorpusNames *names = &s->data.train, *more = &model.data.train;
+    bool good =
+        text && options_from_json(model.groups, SETTINGS_GROUPS, text, path, false, error) &&
+        append_files(&names->source, &more->source, &names->target, &more->target, error) &&
+        append_files(&names->tsv, &more->tsv, NULL, NULL, error);
+    settings_free(&model);
+    free(text);
+    return good;
+}
+
 static bool apply_all(Settings *s, Error *error)
 {
     if (!apply(s, -1, false, error)) return false;
@@ -408,6 +467,7 @@ static bool apply_all(Settings *s, Error *error)
     }
     return find_frozen(s, error) && read_time(s, error) &&
            (distributed_rank() > 0 || (take_model(s, error) && check(s, error))) &&
+           take_text(s, error) &&
            list_files(&s->train, &s->data.train, "train", &s->data, error) &&
            list_files(&s->valid, &s->data.valid, "valid", &s->data, error);
 }

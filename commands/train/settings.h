@@ -2,7 +2,7 @@
 #pragma once
 
 #include "base/options.h"
-#include "data/corpus.h"
+#include "data/corpusreader.h"
 #include "data/tokenizer.h"
 #include "model/config.h"
 #include "training/config.h"
@@ -18,6 +18,7 @@ typedef struct CorpusNames {
 typedef struct DataConfig {
     CorpusNames train, valid;
     char *tag;          // a pattern (fnmatch); NULL: ">>*<<"
+    StringList weight;  // how often a pair of each corpus is in the training text
     char *columns;      // of tables, "2,4"; NULL: 1 and 2
     int invalid;        // a TextInvalid
     int valid_split;    // pairs held out of the training text if no validation files are given
@@ -41,6 +42,7 @@ typedef struct RunConfig {
 
 typedef struct FineTuning {
     char *init;          // a model to begin from, or NULL
+    bool replay;         // also learn from its training text
     StringList freeze;   // names of parts, also several with commas between them
     StringList teacher;  // models to learn from
 } FineTuning;

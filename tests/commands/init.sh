@@ -80,6 +80,20 @@ wrong "no model" 2 "no model at 'nowhere'" tune --init nowhere --output no
 wrong "a quantised model" 2 "quantised to int8, which cannot be trained: give --init the model" \
     tune --init int8.safetensors --output no
 
+# ---- --replay ----
+tune --init base --replay --weight 2 --output replayed 2>said
+check "--replay adds the model's text" grep -q "^training  *900 pairs of 600 that were read" said
+check "--weight repeats the new one" grep -q "^  again  *300 of them are copies" said
+check "it goes on" tune --init base --replay --weight 2 --max-updates 30 --output replayed
+wrong "without a validation text" 2 "^train: --replay needs --init, the folder of a run, and a validation text" \
+    "$BIN/train" $run --init base --replay --train-source new-train.s --train-target train.t --output no
+wrong "a model that is no folder" 2 "cannot read 'base/best.safetensors/config.json'" \
+    tune --init base/best.safetensors --replay --output no
+wrong "a weight without a corpus" 2 "^train: --weight takes a number from 1 to 9999 for each corpus: '2' is number 2 of 1" \
+    tune --weight 3 --weight 2 --output no
+wrong "a weight that is none" 2 "^train: --weight takes a number from 1 to 9999 for each corpus: '0' is number 1 of 1" \
+    tune --weight 0 --output no
+
 # ---- --freeze ----
 wrong "no such part" 2 "--freeze takes encoder, decoder or embeddings, not 'head'" \
     tune --freeze encoder,head --output no

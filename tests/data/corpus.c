@@ -1,8 +1,8 @@
 /* corpus.c -- the pairs that are read, left out, held out and encoded, by any number of threads
  * and in little memory. */
-#include "data/corpus.h"
 #include "base/packed.h"
 #include "base/rng.h"
+#include "data/corpusreader.h"
 #include "data/text.h"
 #include "tests/fixtures/learned-tokenizer.h"
 #include "tests/fixtures/temporary.h"
@@ -45,7 +45,7 @@ static void write_file(const char *name, const char *bytes)
 /* Reads path[0] and path[1] as source and target, and the next path as TSV. */
 static bool read_corpus(bool pairs, bool tsvs)
 {
-    CorpusFile file[] = {{path[0], path[1]}, {path[pairs ? 2 : 0], NULL}};
+    CorpusFile file[] = {{path[0], path[1], 0}, {path[pairs ? 2 : 0], NULL, 0}};
     CorpusFiles files = {.file = file + !pairs, .count = pairs + tsvs};
     return corpus_read(&text, &report, &files, &error);
 }
@@ -97,6 +97,31 @@ TEST(reads_pairs)
     assert_int_equal(sentences.count, 10);
     assert_memory_equal(sentences.at(sentences.context, 4, &length), "k k", 3);
     assert_memory_equal(sentences.at(sentences.context, 9, &length), "K K", 3);
+    corpus_text_free(&text);
+}
+
+/* Copies come after all pairs, in their order. */
+TEST(repeated)
+{
+    write_file(path[0], "a\nb\n");
+    write_file(path[1], "A\nB\n");
+    write_file(path[2], "c\tC\n");
+    assert_true(read_corpus(1, 1));
+    CorpusFile file[] = {{NULL, NULL, 0}, {NULL, NULL, 3}};
+    assert_true(
+        corpus_repeat(&text, &report, &(CorpusFiles){.file = file, .count = 2}, &error));
+    assert_int_equal(text.pairs, 5);
+    assert_int_equal(report.kept, 5);
+    assert_int_equal(report.repeated, 2);
+    for (size_t i = 2; i < 5; i++) assert_pair(&text, i, "c", "C");
+    file[0].times = 2;
+    file[1].times = 1;
+    assert_true(
+        corpus_repeat(&text, &report, &(CorpusFiles){.file = file, .count = 2}, &error));
+    assert_int_equal(text.pairs, 7);
+    assert_pair(&text, 5, "a", "A");
+    assert_pair(&text, 6, "b", "B");
+    assert_int_equal(text.line[6].line, 2);
     corpus_text_free(&text);
 }
 

@@ -1,8 +1,8 @@
 /* corpus.c -- fuzzes the files of a corpus: the first byte says whether invalid text is replaced (1),
  * whether it is a table or TMX (2), and by the rest how many pairs are held out; then follow the file
  * and, for two files, 0x1E and the other. What is read is encoded and cut into batches. */
-#include "data/corpus.h"
 #include "data/batches.h"
+#include "data/corpusreader.h"
 #include "data/text.h"
 #include "tests/fixtures/fuzz-model.h"
 
@@ -42,7 +42,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     size_t first = end ? (size_t)(end - data) : size, second = end ? size - first - 1 : 0;
     char *name[] = {fuzz_file(one, "one", data, first),
                     fuzz_file(two, "two", data + size - second, second)};
-    CorpusFile file = {name[0], flags & 2 ? NULL : name[1]};
+    CorpusFile file = {name[0], flags & 2 ? NULL : name[1], 0};
     CorpusFiles files = {&file, 1, flags & 1 ? TEXT_REPLACE : TEXT_STOP, {0}};
     CorpusText text;
     CorpusReport report;
