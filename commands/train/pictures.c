@@ -7,6 +7,8 @@
 #include "plots/curves.h"
 #include "plots/png.h"
 
+#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,6 +33,16 @@ bool pictures_draw(Draw *draw, const char *name, Run *run, Error *error)
 
 /* ---- loss.png ---- */
 
+/* The first of the best values; -1: there are none. */
+static int best_of(const double *y, int count, bool least)
+{
+    int best = -1;
+    for (int i = 0; i < count; i++)
+        if (isfinite(y[i]) && (best < 0 || (least ? y[i] < y[best] : y[i] > y[best]))) best = i;
+    return best;
+}
+
+/* Loss; BLEU, or chrF if --best is that; learning rate. The best validation by --best has a mark. */
 static bool draw_loss(const Run *run, const char *path, Error *error)
 {
     const Metrics *metrics = &run->metrics;
@@ -39,20 +51,30 @@ static bool draw_loss(const Run *run, const char *path, Error *error)
     double *number = malloc((3 * metrics->count + 1) * sizeof *number);
     if (!number) return error_memory(error, "to draw the loss");
     double *tx = number, *loss = tx + T, *rate = loss + T;
-    double *vx = rate + T, *valid = vx + V, *bleu = valid + V;
+    double *vx = rate + T, *valid = vx + V, *score = valid + V;
+    int criterion = run->settings->training.best;
+    bool chrf = criterion == BEST_CHRF, by_loss = criterion == BEST_LOSS;
     metrics_column(tx, metrics, METRICS_TRAIN, "update");
     metrics_column(loss, metrics, METRICS_TRAIN, "loss");
     metrics_column(rate, metrics, METRICS_TRAIN, "learning_rate");
     metrics_column(vx, metrics, METRICS_VALID, "update");
     metrics_column(valid, metrics, METRICS_VALID, "loss");
-    metrics_column(bleu, metrics, METRICS_VALID, "bleu");
-    const Series losses[] = {{"training, with dropout", tx, loss, T, 0, false},
+    metrics_column(score, metrics, METRICS_VALID, chrf ? "chrf" : "bleu");
+    const double *judged = by_loss ? valid : score;
+    int best = best_of(judged, V, by_loss), marked = best >= 0;
+    char label[64] = "";
+    if (marked) snprintf(label, sizeof label, "the best, after update %.0f", vx[best]);
+    const Series mark = {label, vx + best * marked, judged + best * marked, marked, 4, true};
+    const Series losses[] = {mark,  // the first is on top
+                             {"training, with dropout", tx, loss, T, 0, false},
                              {"validation", vx, valid, V, 1, true}};
-    const Series bleus[] = {{NULL, vx, bleu, V, 2, true}};
+    const Series scores[] = {mark, {by_loss ? NULL : "validation", vx, score, V, 2, true}};
     const Series rates[] = {{NULL, tx, rate, T, 3, false}};
     Chart charts[] = {
-        {"Loss", NULL, "nats a token", losses, 2, .up.log = true},
-        {"BLEU of the validation sentences", NULL, "BLEU", bleus, 1, .up.log = false},
+        {"Loss", NULL, "nats a token, logarithmic", losses + !by_loss, 2 + by_loss,
+         .up.log = true},
+        {chrf ? "chrF of the validation sentences" : "BLEU of the validation sentences", NULL,
+         chrf ? "chrF" : "BLEU", scores + by_loss, 2 - by_loss, .up.log = false},
         {"Learning rate", "update", NULL, rates, 1, .up.log = false}};
     Canvas *page;
     bool good = curves_draw(&page, "Training", run->settings->run.output, charts, 3, error) &&

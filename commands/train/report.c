@@ -261,10 +261,14 @@ void report_progress(Run *run, const Throughput *t, const UpdateStats *last)
 
 void report_validation(const Run *run, const Validation *v, bool best)
 {
+    static const char *const BEST[] = {[BEST_LOSS] = ", the best loss so far",
+                                       [BEST_BLEU] = ", the best BLEU so far",
+                                       [BEST_CHRF] = ", the best chrF so far"};
     double loss = v->quality.loss;
-    console_say(
-        "validation after update %lld: loss %.4f, perplexity %s%s", run->progress.update, loss,
-        perplexity_text((char[PERPLEXITY_TEXT]){""}, loss, 2), best ? ", the best so far" : "");
+    console_say("validation after update %lld: loss %.4f, perplexity %s%s",
+                run->progress.update, loss,
+                perplexity_text((char[PERPLEXITY_TEXT]){""}, loss, 2),
+                best ? BEST[run->settings->training.best] : "");
     if (v->translated)
         console_say("  %d of %d translations exact (greedy), BLEU %.2f, chrF %.2f", v->exact,
                     v->translated, v->quality.bleu, v->quality.chrf);

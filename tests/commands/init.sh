@@ -34,7 +34,7 @@ check "last.safetensors gives its weights, and nothing else" test "$(losses from
 
 # The model is validated first, and stays the best until another one is better.
 tune --init base --learning-rate 1 --warmup 0 --output worse 2>said
-check "the first validation is of update 0" grep -q "^validation after update 0: .*, the best so far" said
+check "the first validation is of update 0" grep -q "^validation after update 0: .*, the best loss so far" said
 check "nothing was better" grep -q "^warning  *nothing was better than the model of --init" said
 "$BIN/translate" --model base --beam 1 <new-valid.s >a 2>err
 "$BIN/translate" --model worse --beam 1 <new-valid.s >b 2>err
