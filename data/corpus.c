@@ -19,6 +19,7 @@
 #include "base/hash.h"
 #include "base/packed.h"
 #include "base/rng.h"
+#include "base/utf8.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -92,6 +93,15 @@ static void text_move(CorpusText *text, size_t to, size_t from)
     for (int side = 0; side < SIDES; side++)
         move(text->bytes[side], text->start[side], to, from, 1);
     text->line[to] = text->line[from];
+}
+
+void corpus_characters(unsigned *times, const CorpusText *text, CorpusSide side)
+{
+    const char *bytes = text->bytes[side];
+    size_t end = text->start[side][text->pairs];
+    unsigned code;
+    for (size_t at = 0; at < end; times[code]++)
+        at += (size_t)utf8_decode(bytes + at, end - at, &code);
 }
 
 void corpus_skip(CorpusReport *report, CorpusSkip why, CorpusLine line)

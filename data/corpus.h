@@ -81,6 +81,10 @@ bool corpus_split(CorpusText *held_out, CorpusText *text, CorpusReport *report, 
  * The text must outlive them. */
 Sentences corpus_sentences(const CorpusText *text, CorpusSide side);
 
+/* times [CORPUS_CODES] (+=) how often a side has each character */
+enum { CORPUS_CODES = 0x110000 };
+void corpus_characters(unsigned *times, const CorpusText *text, CorpusSide side);
+
 /* One sentence of the text, not ended by NUL. */
 const char *corpus_sentence(const CorpusText *text, CorpusSide side, size_t pair,
                             size_t *length);

@@ -2,7 +2,6 @@
 #include "data/textprofile.h"
 
 #include "base/options.h"
-#include "base/utf8.h"
 #include "data/segments.h"
 #include "data/typography.h"
 
@@ -10,7 +9,7 @@
 #include <string.h>
 #include <unicode/uchar.h>
 
-enum { SAMPLE = 20000, CODES = 0x110000, USUAL = 100 };
+enum { SAMPLE = 20000, USUAL = 100 };
 static const int PER_CENT[PROFILE_LENGTHS] = {50, 90, 95, 99};
 
 #define FIELD(key, type, field)                                                                \
@@ -54,13 +53,12 @@ bool textprofile_is_mark(unsigned character)
 
 static bool read_characters(TextProfile *p, const CorpusText *text, Error *error)
 {
-    unsigned *times = calloc(CODES, sizeof *times);
-    size_t at = 0, end = text->start[SOURCE][text->pairs], count = 1;
-    for (unsigned code; times && at < end; count += !times[code]++)
-        at += (size_t)utf8_decode(text->bytes[SOURCE] + at, end - at, &code);
+    unsigned *times = calloc(CORPUS_CODES, sizeof *times);
+    size_t count = 1, at = 0;
+    if (times) corpus_characters(times, text, SOURCE);
+    for (unsigned c = 0; times && c < CORPUS_CODES; c++) count += times[c] > 0;
     char *to = p->characters = calloc(count, U8_MAX_LENGTH);
-    at = 0;
-    for (unsigned c = 1; times && to && c < CODES; c++)
+    for (unsigned c = 1; times && to && c < CORPUS_CODES; c++)
         if (times[c] && (!textprofile_is_mark(c) ||
                          times[c] >= (times['"'] + times['\''] + times['-']) / USUAL))
             U8_APPEND_UNSAFE(to, at, c);

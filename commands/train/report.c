@@ -7,7 +7,6 @@
 #include "commands/train/auto.h"
 #include "commands/train/console.h"
 #include "commands/train/presets.h"
-#include "commands/train/textcheck.h"
 #include "scores/composed.h"
 #include "training/distributed.h"
 
@@ -68,6 +67,14 @@ static void print_corpus(const char *name, const CorpusReport *r, const CorpusFi
     console_say("  unknown     %.2f %% of the source tokens, %.2f %% of the target tokens",
                 percent(r->unknown[SOURCE], r->tokens[SOURCE] - r->kept),
                 percent(r->unknown[TARGET], r->tokens[TARGET] - r->kept));
+}
+
+static void print_characters(const CharacterCheck *check, const char *side)
+{
+    if (check->lost)
+        console_say("  lost        %s: the vocabulary has no token for them%s", check->lost,
+                    side);
+    if (check->changed) console_say("  normalised  %s%s", check->changed, side);
 }
 
 static void print_vocabulary(const Run *run)
@@ -160,6 +167,9 @@ void report_begin(Run *run)
     if (settings->run.preset == PRESET_AUTO && !settings->automatic)
         console_say("preset        toy (default for the built-in corpus)");
     print_corpus("training", &run->report, &settings->train);
+    bool joint = vocabulary_is_joint(&run->vocabulary);
+    print_characters(&run->characters[SOURCE], joint ? "" : ", in the source");
+    print_characters(&run->characters[TARGET], ", in the target");
     print_corpus("validation", &run->valid_report,
                  settings->valid.count ? &settings->valid : &settings->train);
     print_vocabulary(run);
@@ -259,6 +269,28 @@ void report_progress(Run *run, const Throughput *t, const UpdateStats *last)
     progressbar_end(bar);
 }
 
+/* After the warm-up: whether the model has learned to write, but not to translate, or not even that. */
+static void warn_of_collapse(const Run *run, const Validation *v)
+{
+    enum { FEW = 10 };  // translations, too few to tell
+    static const double LITTLE =
+        0.7;  // of the loss of a uniform guess; token frequencies give less
+    const TrainingConfig *training = &run->settings->training;
+    char advice[ADVICE_TEXT];
+    int same = 1;
+    if (run->progress.update <= training->warmup) return;
+    while (same < v->translated && !strcmp(v->hypothesis[same], v->hypothesis[0])) same++;
+    Error warning;
+    bool little = v->quality.loss > LITTLE * log(run->model.config.vocab);
+    if (!little && (v->translated < FEW || same < v->translated)) return;
+    error_set(&warning, "%s after the warm-up; if the next validation says so too, %s",
+              little ? "the model has hardly learned anything"
+                     : "all translations are the same sentence",
+              training_advice(advice, training));
+    options_name_in_error(run->settings->groups, SETTINGS_GROUPS, &warning);
+    console_error("warning: ", &warning, "");
+}
+
 void report_validation(const Run *run, const Validation *v, bool best)
 {
     static const char *const BEST[] = {[BEST_LOSS] = ", the best loss so far",
@@ -286,6 +318,7 @@ void report_validation(const Run *run, const Validation *v, bool best)
         console_cut(exact ? "    ✓ → " : "      → ", v->hypothesis[s],
                     strlen(v->hypothesis[s]));
     }
+    warn_of_collapse(run, v);
 }
 
 /* The command for a validation sentence, the first that is short and needs no quoting. */

@@ -6,7 +6,6 @@
 #include "base/hash.h"
 #include "commands/train/auto.h"
 #include "commands/train/console.h"
-#include "commands/train/textcheck.h"
 #include "inference/bundle.h"
 #include "inference/scoring.h"
 #include "kernels/bf16.h"
@@ -189,6 +188,10 @@ bool run_read(Run *run, Settings *settings, Error *error)
     good = good && (run->workers = workers_start(threads, error));
     const Tokenizer *const *tokenizer = (const Tokenizer *const *)run->vocabulary.tokenizer;
     good = distributed_agree(good, error) && share_vocabulary(run, error);
+    bool joint = good && vocabulary_is_joint(&run->vocabulary);
+    for (int side = 0; good && first && side < (joint ? 1 : SIDES); side++)
+        good = textcheck_characters(&run->characters[side], &run->text, &run->vocabulary,
+                                    joint ? SIDES : (CorpusSide)side, error);
     console_stage("encoding …");
     int max_length = settings->model.max_length - 1;  // without </s>
     good = good &&
@@ -538,6 +541,8 @@ void run_free(Run *run)
     batches_free(&run->batches);
     augment_free(&run->augment);
     textprofile_free(&run->profile);
+    for (int side = 0; side < SIDES; side++)
+        free(run->characters[side].lost), free(run->characters[side].changed);
     guide_free(&run->guide);
     free(run->supervision.soft);
     metrics_close(&run->metrics);

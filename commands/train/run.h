@@ -17,10 +17,10 @@
 
 #include "commands/train/folder.h"
 #include "commands/train/settings.h"
+#include "commands/train/textcheck.h"
 #include "data/augment.h"
 #include "data/batches.h"
 #include "data/corpus.h"
-#include "data/corpuscheck.h"
 #include "data/textprofile.h"
 #include "data/vocabulary.h"
 #include "training/metrics.h"
@@ -36,8 +36,10 @@ typedef struct Run {
     Corpus corpus, valid;
     CorpusReport report, valid_report;
     CorpusCheck check;  // of the training text
-    bool swapped;       // corpus_swapped, of the validation text
-    size_t seen;        // pairs of valid whose source sentence is also in the corpus
+    CharacterCheck
+        characters[SIDES];  // of it; the source's alone are set if the vocabulary is joint
+    bool swapped;           // corpus_swapped, of the validation text
+    size_t seen;            // pairs of valid whose source sentence is also in the corpus
     Vocabulary vocabulary;
     Transformer model;
     Workers *workers;

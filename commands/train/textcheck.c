@@ -1,11 +1,13 @@
 /* textcheck.c -- checks a corpus; see textcheck.h. */
 #include "commands/train/textcheck.h"
 
+#include "base/textstream.h"
 #include "commands/train/console.h"
-
 #include "scores/tokenization.h"
 
 #include <stdlib.h>
+#include <string.h>
+#include <unicode/utf8.h>
 
 bool textcheck(const CorpusCheck *check, size_t all, const Settings *settings, Error *error)
 {
@@ -75,4 +77,117 @@ void textcheck_report(const CorpusCheck *check, size_t pairs, bool swapped,
         console_say(
             "warning       the validation text does not look like the training text: are "
             "its source and its target in the right order, and in the same languages?");
+}
+
+/* ---- characters ---- */
+
+/* A character of the text, and what it becomes: "" if it is dropped, NULL if it is lost. */
+typedef struct Character {
+    unsigned code, times;
+    char *text;
+} Character;
+
+static void character_text(char text[5], unsigned code)
+{
+    size_t length = 0;
+    U8_APPEND_UNSAFE(text, length, code);
+    text[length] = 0;
+}
+
+/* c->text (=) what the tokenizer makes of the character between two others, which it knows; the
+ * character itself if it becomes a part of one of these. */
+static bool becomes(Character *c, const Tokenizer *tokenizer, const char *known, Error *error)
+{
+    char own[5], text[16], *whole = NULL;
+    Ids ids = {0};
+    size_t length = strlen(known);
+    character_text(own, c->code);
+    snprintf(text, sizeof text, "%s%s%s", known, own, known);
+    bool good = tokenizer_encode(tokenizer, &ids, text, strlen(text), error), lost = false;
+    for (size_t i = 0; i < ids.count; i++) lost |= ids.id[i] == ID_UNKNOWN;
+    c->text = NULL;
+    if (good && !lost &&
+        (good = tokenizer_decode(tokenizer, &whole, ids.id, ids.count, error))) {
+        size_t all = strlen(whole);
+        bool between = all >= 2 * length && !strncmp(whole, known, length) &&
+                       !strcmp(whole + all - length, known);
+        c->text = between ? strndup(whole + length, all - 2 * length) : strdup(own);
+        good = c->text || error_memory(error, "to check characters");
+    }
+    free(whole);
+    free(ids.id);
+    return good;
+}
+
+static int by_times(const void *a, const void *b)
+{
+    const Character *x = a, *y = b;
+    return (x->times < y->times) - (x->times > y->times);
+}
+
+/* The line for characters that are lost, or for those that are changed. NULL: there are none, or
+ * memory is short. */
+static char *name_characters(const Character *character, size_t count, bool lost)
+{
+    enum { NAMED = 6 };
+    TextStream stream;
+    size_t kinds = 0;
+    for (size_t i = 0; i < count; i++) kinds += !character[i].text == lost;
+    FILE *out = kinds ? textstream_open(&stream) : NULL;
+    for (size_t i = 0, n = 0; out && i < count && n < NAMED; i++) {
+        const Character *c = &character[i];
+        char own[5];
+        if (!c->text != lost) continue;
+        character_text(own, c->code);
+        fprintf(out, "%s%s U+%04X", n++ ? ", " : "", own, c->code);
+        if (!lost)
+            fprintf(out, " → %s",
+                    !*c->text              ? "nothing"
+                    : strcmp(c->text, " ") ? c->text
+                                           : "a space");
+        fprintf(out, " (%u)", c->times);
+    }
+    if (out && kinds > NAMED) fprintf(out, " and %zu others", kinds - NAMED);
+    return out ? textstream_close(&stream) : NULL;
+}
+
+bool textcheck_characters(CharacterCheck *check, const CorpusText *text,
+                          const Vocabulary *vocabulary, CorpusSide side, Error *error)
+{
+    const Tokenizer *tokenizer = vocabulary->tokenizer[side == SIDES ? TARGET : side];
+    unsigned *times = calloc(CORPUS_CODES, sizeof *times), most = ' ' + 1;
+    Character *character = NULL;
+    size_t count = 0, strange = 0;
+    *check = (CharacterCheck){0};
+    if (tokenizer_type(tokenizer) == TOKENIZER_WORD) return free(times), true;
+    if (!times) return error_memory(error, "to check characters");
+    if (side != TARGET) corpus_characters(times, text, SOURCE);
+    if (side != SOURCE) corpus_characters(times, text, TARGET);
+    for (unsigned c = ' ' + 1; c < CORPUS_CODES; c++) {
+        count += times[c] > 0;
+        if (times[c] > times[most]) most = c;
+    }
+    char known[5];
+    character_text(known, most);
+    bool good = (character = malloc((count + 1) * sizeof *character)) ||
+                error_memory(error, "to check characters");
+    for (unsigned c = ' ' + 1; good && c < CORPUS_CODES; c++) {
+        Character *next = &character[strange];
+        char own[5];
+        if (!times[c] || c == most) continue;
+        *next = (Character){.code = c, .times = times[c]};
+        good = becomes(next, tokenizer, known, error);
+        character_text(own, c);
+        if (next->text && (c < 0x80 || !strcmp(next->text, own))) free(next->text);
+        else strange++;
+    }
+    if (good) {
+        qsort(character, strange, sizeof *character, by_times);
+        check->lost = name_characters(character, strange, true);
+        check->changed = name_characters(character, strange, false);
+    }
+    while (strange) free(character[--strange].text);
+    free(character);
+    free(times);
+    return good;
 }

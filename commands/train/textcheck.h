@@ -3,6 +3,7 @@
 
 #include "commands/train/settings.h"
 #include "data/corpuscheck.h"
+#include "data/vocabulary.h"
 
 /* Whether a training text of so many pairs is one to train on: fails if its sides are the same, or
  * have slipped, or if its first column is a number. */
@@ -11,3 +12,15 @@ bool textcheck(const CorpusCheck *check, size_t pairs, const Settings *settings,
 /* Says what else is strange in it. swapped: the validation text does not look like it. */
 void textcheck_report(const CorpusCheck *check, size_t pairs, bool swapped,
                       const Settings *settings);
+
+/* What a vocabulary does to characters: lines that name the most frequent ones and how often they
+ * are in the text; NULL: none. */
+typedef struct CharacterCheck {
+    char *lost;     // that have no token
+    char *changed;  // beyond ASCII, that its normalisation replaces by others, or drops
+} CharacterCheck;
+
+/* Checks one side of the text, or with SIDES both as one. With the type word there is nothing to
+ * check. Free the strings even if this fails. */
+bool textcheck_characters(CharacterCheck *check, const CorpusText *text,
+                          const Vocabulary *vocabulary, CorpusSide side, Error *error);

@@ -122,3 +122,17 @@ dry --train-source train.s --train-target train.t --valid-source valid.t --valid
 says "sides in the wrong order" "^warning  *the validation text does not look like the training text"
 dry --train-source train.s --train-target train.t --valid-source valid.s --valid-target valid.t
 check "no warning without a reason" sh -c '! grep -E "does not look|marks|tags|entities|both sides" err'
+
+# ---- characters, and a model that learns nothing ----
+tiny=${tiny% --dry-run --output run}
+sed '5s/$/ ѣ/; 7,16s/$/ ﬁx/; 20,26s/$/ soft\xc2\xadly/' train.s >strange.s
+bpe() { "$BIN/train" $(echo $corpus | sed s/train[.]s/strange.s/) $tiny --tokenizer bpe --vocab-size 80 --dry-run "$@" 2>err; }
+bpe --character-coverage 0.9999 --normalization text
+says "characters that the normalisation changes" "^  normalised  ﬁ U+FB01 → fi (10), .*U+00AD → nothing (7)$"
+"$BIN/train" $corpus $tiny --tokenizer bpe --vocab-size 80 --max-updates 1 --quiet --output old
+bpe --init old
+says "characters without a token" "^  lost  .*ѣ U+0463 (1): the vocabulary has no token for them$"
+"$BIN/train" $corpus $tiny --learning-rate 1 --max-updates 30 --valid-every 10 --schedule constant --output none 2>err
+says "a model that learns nothing" "warning: .* after the warm-up; if the next validation says so too, try a --learning-rate below 1, "
+"$BIN/train" $corpus $tiny --max-updates 200 --valid-every 100 --output well 2>err
+check "no such warning when it learns" sh -c '! grep "after the warm-up;" err'
