@@ -212,7 +212,9 @@ static bool record(Run *run, const Validation *v, Error *error)
     if (best) p->best = *quality, p->best_update = p->update;
     report_validation(run, v, best);
     if (!metrics_add(&run->metrics, &line, error)) tried(RECORDS, false, error);
-    if (!best || tried(BEST, run_save(run, run->best, false, error), error)) return best;
+    if (!best ||
+        tried(BEST, run_find_head(run, error) && run_save(run, run->best, false, error), error))
+        return best;
     p->best = before.best, p->best_update = before.best_update;
     p->validated = before.validated;  // if the run ends here, the same command validates again
     return false;
@@ -278,8 +280,9 @@ static bool validate_best(const Recorder *recorder, Run *run, Validation *v, Err
     if (!best) return error_memory(error, "to draw %s", recorder->picture);
     bool good = run_read_weights(best, run, run->best, error);
     transformer_use(&run->model, best);
-    good = good && ((validation_run(v, &stop_signal, error) && recorder->best(run, v, error)) ||
-                    v->ids.stopped);
+    good = good && run_find_head(run, error) &&
+           ((validation_run(v, &stop_signal, error) && recorder->best(run, v, error)) ||
+            v->ids.stopped);
     transformer_use(&run->model, weights);
     free(best);
     return good;

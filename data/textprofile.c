@@ -26,6 +26,8 @@ static const Option fields[] = {FIELD("language", OPTION_TEXT, language),
                                 FIELD("upper", OPTION_REAL, upper),
                                 FIELD("title", OPTION_REAL, title),
                                 FIELD("doubtful", OPTION_REAL, doubtful),
+                                FIELD("aligning-layer", OPTION_INT, aligning_layer),
+                                FIELD("aligning-head", OPTION_INT, aligning_head),
                                 FIELD("characters", OPTION_TEXT, characters)};
 
 static OptionGroup group_of(const TextProfile *profile)

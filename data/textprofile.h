@@ -15,6 +15,9 @@ typedef struct TextProfile {
     double tags;      // the share of the lines that begin with a tag (data/tokenizer.h)
     double doubtful;  // 2 % of the validation's translations have a lower log p / length; 0:
                       // unknown
+    /* Not of the text, but of what was learned from it, counted from 1: the head of cross-attention
+     * that aligns words best (commands/train/alignhead.h). 0: unknown. */
+    int aligning_layer, aligning_head;
     /* That it has, sorted. A mark (textprofile_is_mark) is left out if there is less than one for
      * a hundred of ", ' and -. */
     char *characters;

@@ -4,8 +4,8 @@
  * two words:
  *
  *   mean    the mean of the layer's heads
- *   best    the head whose attention is most similar to a word alignment (explain/maps.h), of
- *           the chosen layer or of all
+ *   best    the head that aligns words best: as training found out, else by maps_agree
+ *           (explain/maps.h); of the chosen layer or of all
  *
  * If no layer or head is chosen, each view has its own default. */
 #pragma once
@@ -29,7 +29,7 @@ typedef struct Choice {
     bool all_kinds;
     int layer;                    // from 0; or CHOICE_NONE
     int head;                     // from 0; or CHOICE_NONE, _MEAN, _BEST
-    int known_layer, known_head;  // the best by comparison with gold links; or CHOICE_NONE
+    int known_layer, known_head;  // the best, as training found out; or CHOICE_NONE
 } Choice;
 
 /* Encoder-decoder attention, no layer and no head chosen. */

@@ -1,6 +1,8 @@
 /* maps.c -- combined attention maps and their measures; see maps.h. */
 #include "explain/maps.h"
 
+#include "inference/align.h"
+
 #include <math.h>
 #include <stdlib.h>
 
@@ -123,4 +125,30 @@ double map_alignment(const Map *map, const bool *row_special, const bool *column
     return (mean_largest(map->at, n, m, row_special, m, 1, column_special) +
             mean_largest(map->at, m, 1, column_special, n, m, row_special)) /
            2;
+}
+
+bool maps_agree(double *agree, const Snapshot *snapshot, Error *error)
+{
+    SnapshotRows map = snapshot_map(snapshot, ATTENTION_CROSS, 0, 0);
+    int heads = snapshot->model->config.heads, rows = map.rows - 1, n = map.columns - 1,
+        count = snapshot_layers(snapshot, ATTENTION_CROSS) * heads;
+    float *share = malloc(((size_t)rows + 1) * (size_t)map.columns * sizeof *share);
+    if (!share) return error_memory(error, "to compare heads");
+    bool good = align_shares(share, snapshot, ALIGN_LAYERS, ALIGN_NORM, error);
+    for (int k = 0; good && k < count; k++) {
+        SnapshotRows head = snapshot_map(snapshot, ATTENTION_CROSS, k / heads, k % heads);
+        agree[k] = 0;
+        for (int i = 0; i < rows; i++) {
+            const float *all = share + (size_t)i * (size_t)map.columns;
+            const real *one = snapshot_row(head, i);
+            int most = 0, own = 0;
+            for (int j = 1; j < n; j++) {
+                if (all[j] > all[most]) most = j;
+                if (one[j] > one[own]) own = j;
+            }
+            agree[k] += (double)(own == most) / rows;
+        }
+    }
+    free(share);
+    return good;
 }

@@ -31,6 +31,12 @@ double map_entropy(const Map *map);
  * 0.5. row_special [rows] and column_special [columns]: tokens that are not words. */
 double map_alignment(const Map *map, const bool *row_special, const bool *column_special);
 
+/* agree [layers·heads] (=) the share of the target tokens, </s> left out, for which a head of
+ * cross-attention has its largest weight on the same source token as the norms of all layers
+ * (inference/align.h). A head that aligns the word just read, not the one about to be written, is one
+ * row late and agrees with few. */
+bool maps_agree(double *agree, const Snapshot *snapshot, Error *error);
+
 /* layer, head, row (=) the head and the word whose attention is best to follow: the average of the
  * largest weight of each row (the column of </s> left out) is high, and the largest weight of
  * this row is near 0.6, so that its softmax is neither flat nor a single 1. Only heads that the

@@ -103,11 +103,11 @@ static bool make_map(Map *map, const Drawing *d, AttentionKind kind, int layer, 
 }
 
 /* layer and head (=) those of the best map of a kind, of the chosen layer or of all: as they are
- * known of the model, else as they are in this pair. The best map of encoder-decoder attention is
- * most like an alignment; self-attention aligns nothing: its best map has the lowest entropy.
- * aligns (=) whether it is known, or has more than 0.67 + 0.6/n of map_alignment with n source
- * words. Of 200 sentences of the toy, the best head of its trained model has more in each; in none
- * has that of an untrained model, or of one after 60 updates. Sharp but random attention has up to
+ * known of the model, else as they are in this pair. The best map of encoder-decoder attention agrees
+ * best with the alignment by all layers (maps_agree); self-attention aligns nothing: its best map has the
+ * lowest entropy. aligns (=) whether it is known, or has more than 0.67 + 0.6/n of map_alignment with n
+ * source words. Of 200 sentences of the toy, the sharpest head of its trained model has more in each; in
+ * none has that of an untrained model, or of one after 60 updates. Sharp but random attention has up to
  * 0.91 with 2 words, 0.86 with 3, and 0.74 with 4. */
 static bool find_best(PictureBest *best, const Drawing *d, AttentionKind kind)
 {
@@ -117,23 +117,29 @@ static bool find_best(PictureBest *best, const Drawing *d, AttentionKind kind)
     bool cross = kind == ATTENTION_CROSS;
     int layers = snapshot_layers(d->input->snapshot, kind);
     int only = choice->layer < layers ? choice->layer : CHOICE_NONE;
-    double most = -1e9;
+    static const double TIE = 0.01;  // of two that agree as often, the sharper one is better
+    double most = -1e9, *agree = calloc((size_t)(layers * d->heads) + 1, sizeof *agree);
+    bool good = agree || error_memory(d->error, "to compare heads");
     int words = 0;
+    good = good && (!cross || maps_agree(agree, d->input->snapshot, d->error));
     for (int i = 0; i < columns->count; i++) words += !columns->special[i];
-    for (int i = 0; i < layers * d->heads; i++) {
+    for (int i = 0; good && i < layers * d->heads; i++) {
         int layer = i / d->heads, head = i % d->heads;
         Map map;
         if (only >= 0 && layer != only) continue;
-        if (!make_map(&map, d, kind, layer, head)) return false;
-        double quality =
-            cross ? map_alignment(&map, rows->special, columns->special) : -map_entropy(&map);
+        if (!(good = make_map(&map, d, kind, layer, head))) break;
+        double sharp = map_alignment(&map, rows->special, columns->special);
+        double quality = cross ? agree[i] + TIE * sharp : -map_entropy(&map);
         map_free(&map);
-        if (quality > most) most = quality, best->layer = layer, best->head = head;
+        if (quality <= most) continue;
+        most = quality, best->layer = layer, best->head = head;
+        best->aligns = sharp > 0.67 + 0.6 / words;
     }
     bool known = cross && choice->known_layer >= 0 && (only < 0 || only == choice->known_layer);
     if (known) best->layer = choice->known_layer, best->head = choice->known_head;
-    best->aligns = known || most > 0.67 + 0.6 / words;
-    return true;
+    best->aligns |= known;
+    free(agree);
+    return good;
 }
 
 /* The layer of the large map if none was chosen: the same for all sentences of a model. Of

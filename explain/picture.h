@@ -37,8 +37,8 @@ bool picture_page(const char *path, AttentionPage page, const PngText *texts, in
 enum { PICTURE_CELLS = 500000 };
 bool picture_save(const char *path, FILE *out, const PictureInput *input, Error *error);
 
-/* The head whose encoder-decoder attention is most similar to a word alignment
- * (map_alignment), of the chosen layer or of all, and whether it is like one. */
+/* The head whose encoder-decoder attention aligns words best, of the chosen layer or of all, and
+ * whether its map is like an alignment. */
 typedef struct PictureBest {
     int layer, head;
     bool aligns;

@@ -4,8 +4,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { MOST_CELLS = 16777213 };  // a prime
-
 bool guide_end_round(Guide *g, const ModelConfig *config, Error *error)
 {
     size_t count = g->cells + (size_t)(g->sources + g->targets + config->max_length);
@@ -15,11 +13,11 @@ bool guide_end_round(Guide *g, const ModelConfig *config, Error *error)
     return g->next || error_memory(error, "to estimate links");
 }
 
-bool guide_create(Guide *g, const ModelConfig *config, Error *error)
+bool guide_create(Guide *g, const ModelConfig *config, size_t cells, Error *error)
 {
     *g = (Guide){.sources = config_source_vocab(config), .targets = config->vocab};
     g->cells = (size_t)g->sources * (size_t)g->targets;
-    if (g->cells > MOST_CELLS) g->cells = MOST_CELLS;
+    if (g->cells > cells) g->cells = cells;
     return guide_end_round(g, config, error);
 }
 
@@ -69,6 +67,18 @@ void guide_count(Guide *g, const PairIds *pair)
             sources[id[j]] += P[j];
             targets[to[i]] += P[j];
         }
+    }
+}
+
+void guide_link(int *link, Guide *g, const PairIds *pair)
+{
+    real *P = g->next + g->cells + g->sources + g->targets;
+    int n = pair->length[0] - 1, m = pair->length[1] - 1;
+    for (int i = 0; i < m; i++) {
+        link_token(P, g, pair->id[0], n, pair->id[1][i], i, m, 1);
+        link[i] = -1;
+        for (int j = 0; j < n; j++)
+            if (P[j] > (real)0.5) link[i] = j;
     }
 }
 

@@ -17,12 +17,18 @@ typedef struct Guide {
     real *next;   // the same of this round, then [max_length] scratch
 } Guide;
 
-bool guide_create(Guide *guide, const ModelConfig *config, Error *error);
+/* cells: for pairs of tokens; GUIDE_CELLS or less, a prime */
+enum { GUIDE_CELLS = 16777213 };
+bool guide_create(Guide *guide, const ModelConfig *config, size_t cells, Error *error);
 void guide_free(Guide *guide);
 
 /* A round counts every pair, then ends. */
 void guide_count(Guide *guide, const PairIds *pair);
 bool guide_end_round(Guide *guide, const ModelConfig *config, Error *error);
+
+/* link [m] (=) the source token that each target token but </s> is linked to: the largest P_ij, if it is
+ * above ½; else -1 */
+void guide_link(int *link, Guide *guide, const PairIds *pair);
 
 /* a->guide (=) w · P of each sentence whose maps are kept. */
 void guide_fill(const Attention *a, const Guide *guide, real w);

@@ -119,10 +119,13 @@ static bool attention_best(const Run *run, const Validation *v, Error *error)
 
 static bool draw_attention(const Run *run, const char *path, Error *error)
 {
+    Choice choice = choice_default;
+    choice.known_layer = run->profile.aligning_layer - 1;
+    choice.known_head = run->profile.aligning_head - 1;
     const PictureInput input = {.snapshot = snapshot,
                                 .vocabulary = &run->vocabulary,
                                 .model_name = run->settings->run.output,
-                                .choice = &choice_default};
+                                .choice = &choice};
     return picture_save(path, NULL, &input, error);
 }
 

@@ -288,7 +288,7 @@ static void warn_of_collapse(const Run *run, const Validation *v)
                      : "all translations are the same sentence",
               training_advice(advice, training));
     options_name_in_error(run->settings->groups, SETTINGS_GROUPS, &warning);
-    console_error("warning: ", &warning, "");
+    console_say("warning       %s", warning.text);
 }
 
 void report_validation(const Run *run, const Validation *v, bool best)

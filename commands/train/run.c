@@ -317,7 +317,7 @@ static bool estimate_links(Run *run, Error *error)
     enum { ROUNDS = 5 };
     if (run->settings->training.guide_alignment == 0) return true;
     console_stage("estimating links …");
-    if (!guide_create(&run->guide, &run->model.config, error)) return false;
+    if (!guide_create(&run->guide, &run->model.config, GUIDE_CELLS, error)) return false;
     for (int round = 0; round < ROUNDS; round++) {
         for (size_t i = 0; i < run->corpus.pairs; i++) {
             PairIds pair = corpus_pair(&run->corpus, i);
@@ -510,11 +510,12 @@ bool run_replace_text(Run *run, const char *path, char *text, Error *error)
 bool run_save(Run *run, const char *path, bool whole, Error *error)
 {
     if (distributed_rank() > 0) return true;
-    run->profile.doubtful = run->progress.doubtful;
+    TextProfile profile = run->profile;
+    profile.doubtful = run->progress.doubtful;
+    if (whole) profile.aligning_layer = profile.aligning_head = 0;  // of the best model alone
     char *config = (whole ? options_to_json : options_to_shared_json)(run->settings->groups,
                                                                       SETTINGS_GROUPS),
-         *progress = progress_to_json(&run->progress),
-         *text = textprofile_to_json(&run->profile);
+         *progress = progress_to_json(&run->progress), *text = textprofile_to_json(&profile);
     bool good = (config && progress && text) || error_memory(error, "to save '%s'", path);
     const Vocabulary *v = &run->vocabulary;
     Checkpoint checkpoint = {.params = &run->model.params,
@@ -532,8 +533,22 @@ bool run_save(Run *run, const char *path, bool whole, Error *error)
     return good;
 }
 
+bool run_find_head(Run *run, Error *error)
+{
+    int layer, head;
+    AlignHead *links = &run->align_head;
+    if ((!links->link &&
+         !alignhead_prepare(links, &run->corpus, &run->valid, &run->model.config, error)) ||
+        !alignhead_find(&layer, &head, links, &run->model, &run->valid, error))
+        return false;
+    run->profile.aligning_layer = layer + 1;
+    run->profile.aligning_head = head + 1;
+    return true;
+}
+
 void run_free(Run *run)
 {
+    alignhead_free(&run->align_head);
     folder_unlock(&run->folder);
     trainer_free(run->trainer);
     workers_stop(run->workers);

@@ -15,6 +15,7 @@
  * The other functions do nothing on ranks other than 0. */
 #pragma once
 
+#include "commands/train/alignhead.h"
 #include "commands/train/folder.h"
 #include "commands/train/settings.h"
 #include "commands/train/textcheck.h"
@@ -46,6 +47,7 @@ typedef struct Run {
     Trainer *trainer;
     Batches batches;
     Augment augment;
+    AlignHead align_head;     // {0} until run_find_head
     Guide guide;              // the links, if supervision has them
     Supervision supervision;  // of the trainer
     Progress progress;
@@ -97,6 +99,9 @@ bool run_replace_text(Run *run, const char *path, char *text, Error *error);
 /* Writes the model's weights, and with `whole` the state of training, which needs
  * optimizer_send to rank 0 first. */
 bool run_save(Run *run, const char *path, bool whole, Error *error);
+
+/* Finds the head that aligns words best, for the next run_save. */
+bool run_find_head(Run *run, Error *error);
 
 /* block (=) the weights of a checkpoint with the shape of the run's model. */
 bool run_read_weights(real *block, const Run *run, const char *path, Error *error);

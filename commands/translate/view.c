@@ -56,9 +56,15 @@ bool view_open(View *view, Error *error)
     bool unchosen = choice->layer < 0 && choice->head == CHOICE_NONE;
     bool best = choice->kind == ATTENTION_CROSS &&
                 (choice->head == CHOICE_BEST || (r->explain && unchosen));
+    const TextProfile *text = &view->bundle->text;
+    bool known = text->aligning_layer > 0 && text->aligning_layer <= last + 1 &&
+                 text->aligning_head > 0 && text->aligning_head <= config->heads;
+    if (known) drawn->known_layer = text->aligning_layer - 1;
+    if (known) drawn->known_head = text->aligning_head - 1;
     if (guided) drawn->known_layer = last, drawn->known_head = 0;
-    if (guided && best && (choice->layer < 0 || choice->layer == last))
-        choice->layer = last, choice->head = 0;
+    if (best && drawn->known_layer >= 0 &&
+        (choice->layer < 0 || choice->layer == drawn->known_layer))
+        choice->layer = drawn->known_layer, choice->head = drawn->known_head;
     if (r->attention.count) view->missing = command_share(sizeof *view->missing);
     return !r->head_report || heads_create(&view->heads, config, error);
 }

@@ -52,3 +52,17 @@ wrong "words that are never together" 1 "in no sentence pair" translate --head-r
 wrong "one word alone" 2 "from WORD --to WORD" translate --head-report --from jane "jane sleeps"
 wrong "a picture" 2 "ask for other views alone" translate --head-report --attention heads.png "jane sleeps"
 wrong "--target without a reader" 2 "head-report" translate --target t "jane sleeps"
+
+# ---- the head that aligns best, as training found out ----
+language 600 60
+check "a model that reverses sentences" "$BIN/train" $tiny $corpus --max-updates 1500 --valid-every 500 --quiet --output reversed
+member() { tr -d '\\' <"reversed/$1.safetensors" | grep -ao "\"aligning_$2\": [0-9]*" | head -n 1 | grep -o '[0-9]*$'; }
+layer=$(member best layer) head=$(member best head)
+check "its best model has the head" test "${layer:-0}" -eq 1 -a "${head:-0}" -ge 1
+check "its last one does not" test "$(member last head)" = 0
+"$BIN/translate" --quiet --model reversed --head best --show "one three five" >shown
+check "it is the best head" grep -q "layer 1 of 1 · head $head\$" shown
+awk '{ line = ""; for (i = 1; i <= NF; i++) line = line (i > 1 ? " " : "") i - 1 "-" NF - i; print line }' valid.s >valid.align
+aer() { "$BIN/translate" --quiet --model reversed --align --target valid.t --gold valid.align <valid.s |
+    awk -v head="$1" '/^layer 1 / { print $(2 + head) }'; }
+check "no other one has a lower error rate" awk -v a="$(aer "$head")" -v b="$(aer $((3 - head)))" 'BEGIN { exit !(a != "" && a <= b && a < 0.45) }'

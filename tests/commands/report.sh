@@ -133,6 +133,6 @@ says "characters that the normalisation changes" "^  normalised  ﬁ U+FB01 → 
 bpe --init old
 says "characters without a token" "^  lost  .*ѣ U+0463 (1): the vocabulary has no token for them$"
 "$BIN/train" $corpus $tiny --learning-rate 1 --max-updates 30 --valid-every 10 --schedule constant --output none 2>err
-says "a model that learns nothing" "warning: .* after the warm-up; if the next validation says so too, try a --learning-rate below 1, "
+says "a model that learns nothing" "^warning .* after the warm-up; if the next validation says so too, try a --learning-rate below 1, "
 "$BIN/train" $corpus $tiny --max-updates 200 --valid-every 100 --output well 2>err
 check "no such warning when it learns" sh -c '! grep "after the warm-up;" err'

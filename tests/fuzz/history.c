@@ -36,7 +36,9 @@ static bool read_settings(Settings *settings, char *config)
                     "--max-length=6",
                     "--normalization=identity",
                     "--vocab-size=8"};
-    if (!accepted(settings_read(settings, sizeof argv / sizeof *argv, argv, &error)))
+    static char *kept[sizeof argv / sizeof *argv];  // settings_take reads them again
+    memcpy(kept, argv, sizeof argv);
+    if (!accepted(settings_read(settings, sizeof argv / sizeof *argv, kept, &error)))
         return false;
     /* no other files, and no long training */
     const DataConfig *data = &settings->data;

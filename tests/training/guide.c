@@ -47,7 +47,7 @@ static void check_links(const Language *l, const ModelConfig *config, size_t blo
     Guide guide;
     Attention a;
     Arena arena = {0};
-    assert_true(guide_create(&guide, config, NULL));
+    assert_true(guide_create(&guide, config, GUIDE_CELLS, NULL));
     for (int round = 0; round < ROUNDS; round++) {
         for (int p = 0; p < PAIRS; p++) {
             int first = l->start[p], length = l->start[p + 1] - first;
