@@ -7,7 +7,9 @@ extern "C" {
 #include "base/error.h"
 #include "base/grow.h"
 #include "base/packed.h"
+#include "base/utf8.h"
 #include "data/sentencepiece.h"
+#include "data/words.h"
 }
 #include "data/tokenizer-library.hh"
 
@@ -38,6 +40,9 @@ struct Tokenizer {
      * space before a text, [1] puts one. */
     mutable SentencePieceProcessor follower[2];
     mutable std::once_flag followers;
+    mutable std::vector<std::string>
+        shown;  // [vocab_size] by tokenizer_shown, when it is needed
+    mutable std::once_flag labels;
 };
 
 /* The library joins the characters of an unknown word one by one, in time that grows with the
@@ -348,4 +353,28 @@ const char *tokenizer_piece(const Tokenizer *tokenizer, int32_t id)
     assert(id >= 0 && id < tokenizer->vocab_size);
     if (id == tokenizer->vocab_size - 1) return "<pad>";
     return tokenizer->processor.IdToPiece(id).c_str();
+}
+
+static std::string shown(const Tokenizer *tokenizer, int id)
+{
+    unsigned code;
+    const char *piece = tokenizer_piece(tokenizer, id), *label = tokenizer_label(tokenizer, id);
+    utf8_next(piece, &code);
+    bool whole = id <= ID_UNKNOWN || id == tokenizer->vocab_size - 1 || label != piece ||
+                 tokenizer->type == TOKENIZER_WORD || !words_letter(code);
+    return (whole ? "" : "·") + std::string(label);
+}
+
+const char *tokenizer_shown(const Tokenizer *tokenizer, int32_t id)
+{
+    std::call_once(tokenizer->labels, [&] {
+        try {
+            for (int i = 0; i < tokenizer->vocab_size; i++)
+                tokenizer->shown.push_back(shown(tokenizer, i));
+        } catch (const std::bad_alloc &) {
+            tokenizer->shown.clear();
+        }
+    });
+    return tokenizer->shown.empty() ? tokenizer_label(tokenizer, id)
+                                    : tokenizer->shown[(size_t)id].c_str();
 }

@@ -150,7 +150,11 @@ static inline bool tokenizer_begins_word(const Tokenizer *tokenizer, int32_t id)
     return !strncmp(tokenizer_piece(tokenizer, id), TOKENIZER_SPACE, strlen(TOKENIZER_SPACE));
 }
 
-/* The piece without U+2581, for pictures and tables: "école"; U+2581 alone stays "▁". */
+/* The piece for pictures and tables: without U+2581, and with "·" before it if it goes on with a word,
+ * in a script that puts spaces between words: "photograp", "·her". It belongs to the tokenizer. */
+const char *tokenizer_shown(const Tokenizer *tokenizer, int32_t id);
+
+/* The piece without U+2581: "école"; U+2581 alone stays "▁". */
 static inline const char *tokenizer_label(const Tokenizer *tokenizer, int32_t id)
 {
     const char *piece = tokenizer_piece(tokenizer, id);

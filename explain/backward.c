@@ -42,7 +42,7 @@ static void step_loss(const Explanation *e, const Update *u)
         double dz = (double)loss_logit_gradient(&s->activations.loss, row, id, m, C),
                best = -INFINITY;
         double q = rest + (k ? 0 : 1 - smoothing);
-        put_label(e, "  ", tokenizer_label(e->vocabulary->tokenizer[TARGET], id), LABEL);
+        put_label(e, "  ", tokenizer_shown(e->vocabulary->tokenizer[TARGET], id), LABEL);
         fprintf(e->out, " %8.5f %9.5f %10.5f %12.6f\n", m * dz + q, q, m * dz, dz);
         if (k) last = dz;
         id = -1;

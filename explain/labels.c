@@ -1,6 +1,8 @@
 /* labels.c -- tokens to the text that is shown; see labels.h. */
 #include "explain/labels.h"
 
+#include "inference/idlines.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,8 +29,15 @@ bool labels_find(int *found, const char *const *label, int count, const char *wo
                  Error *error)
 {
     char *end;
-    for (*found = 0; *found < count; ++*found)
-        if (!strcmp(label[*found], word)) return true;
+    int times = 0, last = 0;
+    for (int i = count - 1; i >= 0; i--)
+        if (!strcmp(label[i], word)) *found = i, last = times++ ? last : i;
+    if (times > 1)
+        return error_set(error,
+                         "`word` '%s' is there %d times, first at position %d and last at %d: "
+                         "give the position",
+                         word, times, *found + 1, last + 1);
+    if (times) return true;
     long place = strtol(word, &end, 10);
     *found = (int)place - 1;
     return (end != word && !*end && place >= 1 && place <= count) ||
@@ -56,17 +65,37 @@ static bool is_special(const Tokenizer *tokenizer, int id)
     return id == ID_END || id == tokenizer_vocab_size(tokenizer) - 1;
 }
 
-/* Whether the token has one label with the token before. A character in UTF-8 goes on with the
- * bytes 0x80 to 0xBF. With a vocabulary of whole words each token is a word, even without a space
- * before it. */
-static bool joins(const Tokenizer *tokenizer, LabelsUnit unit, int id, int before)
+/* The tokens that one label joins: those of a word, or of a character. A character in UTF-8 goes on
+ * with the bytes 0x80 to 0xBF. */
+typedef struct Joining {
+    const Tokenizer *tokenizer;
+    LabelsUnit unit;
+    int *word;  // [tokens] if labels are words that are made of tokens; else NULL
+} Joining;
+
+/* Whether a token has one label with the token before. */
+static bool joins(const Joining *joining, const Snapshot *snapshot, TokenSide side, int place)
 {
-    if (unit == LABELS_WORDS)
+    const Tokenizer *tokenizer = joining->tokenizer;
+    int id = labels_id(snapshot, side, place), before = labels_id(snapshot, side, place - 1);
+    if (joining->word)
         return !is_special(tokenizer, id) && !is_special(tokenizer, before) &&
-               tokenizer_type(tokenizer) != TOKENIZER_WORD &&
-               !tokenizer_begins_word(tokenizer, id);
-    return unit == LABELS_CHARACTERS && tokenizer_byte(tokenizer, id) >> 6 == 2 &&
+               joining->word[place] == joining->word[place - 1];
+    return joining->unit == LABELS_CHARACTERS && tokenizer_byte(tokenizer, id) >> 6 == 2 &&
            tokenizer_byte(tokenizer, before) >= 0x80;
+}
+
+/* Finds the words of a side, if its labels are words and its tokens are not. */
+static bool find_words(Joining *joining, const Snapshot *snapshot, TokenSide side, Error *error)
+{
+    int count = labels_tokens(snapshot, side), words, read = side == TOKENS_READ;
+    const int *id = side == TOKENS_SOURCE ? snapshot->source.id : snapshot->target.id;
+    if (joining->unit != LABELS_WORDS || tokenizer_type(joining->tokenizer) == TOKENIZER_WORD)
+        return true;
+    joining->word = calloc((size_t)count, sizeof *joining->word);
+    if (!joining->word) return error_memory(error, "for the words of a picture");
+    return words_of_ids(joining->word + read, &words, joining->tokenizer, id, count - 1,
+                        snapshot->unknown[side == TOKENS_SOURCE ? SOURCE : TARGET], error);
 }
 
 /* One token as it is in the vocabulary; several decoded together, as a single byte of a
@@ -81,7 +110,7 @@ static char *text_of(const Snapshot *snapshot, const Tokenizer *tokenizer, Token
     if (count > 1 || (unknown && at >= 0 && unknown[at]))
         tokenizer_decode_replaced(tokenizer, &text, id + at, (size_t)count,
                                   unknown ? unknown + at : NULL, error);
-    else if (!(text = strdup(tokenizer_label(tokenizer, labels_id(snapshot, side, first)))))
+    else if (!(text = strdup(tokenizer_shown(tokenizer, labels_id(snapshot, side, first)))))
         error_memory(error, "for the words of a picture");
     return text;
 }
@@ -99,21 +128,23 @@ static bool make_side(Labels *labels, const Snapshot *snapshot, const Tokenizer 
     if (!labels->text || !labels->special || !labels->probability || !labels->word)
         return error_memory(error, "for the words of a picture");
     labels->unknown = labels->special + n;
-    for (int first = 0, end = 0; first < count; first = end) {
+    Joining joining = {tokenizer, unit, NULL};
+    bool good = find_words(&joining, snapshot, side, error);
+    for (int first = 0, end = 0; good && first < count; first = end) {
         int k = labels->count;
         double log_probability = 0;
         do {
             labels->word[end] = k;
             labels->unknown[k] |= labels_id(snapshot, side, end) == ID_UNKNOWN;
             log_probability += each ? each[end] : NAN;
-        } while (++end < count && joins(tokenizer, unit, labels_id(snapshot, side, end),
-                                        labels_id(snapshot, side, end - 1)));
+        } while (++end < count && joins(&joining, snapshot, side, end));
         labels->special[k] = is_special(tokenizer, labels_id(snapshot, side, first));
         labels->probability[k] = (float)exp(log_probability);
         labels->text[k] = text_of(snapshot, tokenizer, side, first, end - first, error);
-        if (!labels->text[labels->count++]) return false;
+        good = labels->text[labels->count++];
     }
-    return true;
+    free(joining.word);
+    return good;
 }
 
 bool labels_make(Labels labels[TOKEN_SIDES], const Snapshot *snapshot,

@@ -26,7 +26,8 @@ const Tokenizer *labels_tokenizer(const Vocabulary *vocabulary, TokenSide side);
 int labels_tokens(const Snapshot *snapshot, TokenSide side);  // their number
 int labels_id(const Snapshot *snapshot, TokenSide side, int place);
 
-/* *found (=) the index of a word among labels [count], or the position from 1 that it is. */
+/* *found (=) the index of a word among labels [count], where it may be only once, or the position from
+ * 1 that it is. */
 bool labels_find(int *found, const char *const *label, int count, const char *word,
                  Error *error);
 

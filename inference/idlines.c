@@ -8,57 +8,61 @@
 
 #include "base/grow.h"
 #include "base/utf8.h"
-
-static bool is_blank(char c)
-{
-    return c == ' ' || c == '\t';
-}
+#include "data/words.h"
 
 /* ---- words ---- */
 
-/* The number of words that begin in text[0..length). */
-static int words_in(const char *text, size_t length)
-{
-    int words = 0;
-    for (size_t i = 0; i < length; i++)
-        words += !is_blank(text[i]) && (i == 0 || is_blank(text[i - 1]));
-    return words;
-}
-
-/* word [tokens] (=) the word of each of the text's first tokens, which begin at begin [tokens]. */
+/* word [tokens] (=) the word of each of the text's first tokens, which begin at begin [tokens];
+ * word_at [length]: of each byte */
 static void words_of_text(int *word, const int *word_at, const int32_t *begin, int tokens,
                           const char *text, size_t length)
 {
     for (int i = 0; i < tokens; i++) {
         size_t at = (size_t)begin[i];
-        while (at < length && is_blank(text[at])) at++;
-        if (word_at) {
-            word[i] = word_at[at < length ? at : length - 1];
-            continue;
-        }
-        int before = words_in(text, at + (at < length));
-        word[i] = before > 0 ? before - 1 : 0;
+        while (at < length && words_blank(text[at])) at++;
+        word[i] = length ? word_at[at < length ? at : length - 1] : 0;
     }
 }
 
-/* Decodes the tokens up to each token; the token is part of the last word of that text. A
- * punctuation mark may join the word before it when the next token is known, so the result is
- * limited to the words of the whole text. */
+/* The same with the words of the text as it is given. */
+static bool find_words(IdLines *lines, int *word, const int32_t *begin, int tokens,
+                       const char *text, size_t length, Error *error)
+{
+    int *own = malloc((length + 1) * sizeof *own);
+    bool good = (own || error_memory(error, "for the words of a line")) &&
+                words_number(own, &lines->words, text, length, error);
+    if (good)
+        words_of_text(word, lines->word_at ? lines->word_at : own, begin, tokens, text, length);
+    free(own);
+    return good;
+}
+
+/* Decodes the tokens up to each token; the token is part of the word of the whole text in which that
+ * text ends. A punctuation mark may join the word before it when the next token is known, so that text
+ * may be longer. */
 bool words_of_ids(int *word, int *words, const Tokenizer *tokenizer, const int *id, int tokens,
                   const char *const *replacement, Error *error)
 {
+    char *all = NULL, *part;
     *words = 0;
-    for (int i = 0; i < tokens; i++) {
-        char *text;
-        if (!tokenizer_decode_replaced(tokenizer, &text, id, (size_t)i + 1, replacement, error))
-            return false;
-        *words = words_in(text, strlen(text));
-        free(text);
-        word[i] = *words > 0 ? *words - 1 : 0;
+    if (tokens == 0) return true;
+    if (!tokenizer_decode_replaced(tokenizer, &all, id, (size_t)tokens, replacement, error))
+        return false;
+    size_t length = strlen(all);
+    int *word_at = malloc((length + 1) * sizeof *word_at);
+    bool good = (word_at || error_memory(error, "for the words of a text")) &&
+                words_number(word_at, words, all, length, error);
+    for (int i = 0; i < tokens && good; i++) {
+        good =
+            tokenizer_decode_replaced(tokenizer, &part, id, (size_t)i + 1, replacement, error);
+        if (!good) break;
+        size_t end = strlen(part) < length ? strlen(part) : length;
+        word[i] = end ? word_at[end - 1] : 0;
+        free(part);
     }
-    for (int i = 0; i < tokens; i++)
-        if (word[i] >= *words) word[i] = *words > 0 ? *words - 1 : 0;
-    return true;
+    free(word_at);
+    free(all);
+    return good;
 }
 
 /* ---- unknown tokens ---- */
@@ -84,8 +88,8 @@ static bool add_unknown(IdLines *lines, const Tokenizer *tokenizer, size_t row,
     int bytes = words && row > first && begin < end ? utf8_next(text + begin, &c) : 0;
     if (bytes && is_end_of(text + begin, bytes, lines, row - 1, tokenizer))
         begin += (size_t)bytes;
-    for (; begin < end && is_blank(text[begin]); begin++) is_word = true;
-    while (end > begin && is_blank(text[end - 1])) end--;
+    for (; begin < end && words_blank(text[begin]); begin++) is_word = true;
+    while (end > begin && words_blank(text[end - 1])) end--;
     if (begin == end && end < length) end += (size_t)utf8_next(text + end, &c);
     size_t size = end - begin + 2;
     char *copy = lines->unknown[row] = malloc(size);
@@ -127,11 +131,10 @@ static bool end_line(IdLines *lines, const Tokenizer *tokenizer, size_t first, s
         (lines->find_words && !GROW(lines->word, lines->word_size, end + 1)) ||
         (lines->find_unknown && !GROW(lines->unknown, lines->unknown_size, end + 1)))
         return error_memory(error, "for %d lines", lines->count);
-    if (lines->find_words) {
-        words_of_text(lines->word + first, lines->word_at, begin->id, (int)kept, text, length);
-        lines->word[end] = -1;  // of </s>
-        lines->words = words_in(text, length);
-    }
+    if (lines->find_words) lines->word[end] = -1;  // of </s>
+    if (lines->find_words &&
+        !find_words(lines, lines->word + first, begin->id, (int)kept, text, length, error))
+        return false;
     if (lines->find_unknown &&
         !find_unknown(lines, tokenizer, first, begin, text, length, error))
         return false;

@@ -9,7 +9,7 @@
 #include "base/packed.h"
 #include "data/tokenizer.h"
 
-/* Start with {0}, or with one of the two flags set. Words are separated by spaces or tabs and
+/* Start with {0}, or with one of the two flags set. Words (data/words.h) are
  * counted from 0. They are those of the text as it is given, whatever the tokenizer does to it:
  * "work?" is one word, whether it is one token or two. */
 typedef struct IdLines {

@@ -9,6 +9,7 @@
 
 #include "base/grow.h"
 #include "base/utf8.h"
+#include "data/words.h"
 
 enum {
     CHARACTERS = 0x110000,
@@ -191,31 +192,17 @@ bool unknown_words(StringList *words, const IdLines *lines, int s, Error *error)
 
 /* ---- one sentence ---- */
 
-static bool is_blank(char c)
-{
-    return c == ' ' || c == '\t' || c == '\n' || c == '\r';
-}
-
 static bool all_blank(const char *text, size_t begin, size_t end)
 {
-    while (begin < end && is_blank(text[begin])) begin++;
+    while (begin < end && words_blank(text[begin])) begin++;
     return begin == end;
 }
 
-/* Counts the words of a text as they are typed, from its beginning to `at`. */
-typedef struct WordCounter {
+/* A text, and the word of each of its bytes. */
+typedef struct Words {
     const char *text;
-    size_t at;
-    int words;
-} WordCounter;
-
-/* The word that the byte before `end` belongs to, or that comes before it. */
-static int word_before(WordCounter *c, size_t end)
-{
-    for (; c->at < end; c->at++)
-        c->words += !is_blank(c->text[c->at]) && (c->at == 0 || is_blank(c->text[c->at - 1]));
-    return c->words > 0 ? c->words - 1 : 0;
-}
+    int *word;
+} Words;
 
 /* The text that is encoded, and the word of each of its bytes. */
 typedef struct Encoded {
@@ -248,17 +235,19 @@ static bool lower(char **lowered, const Passages *p, const char *word, LetterCas
 }
 
 /* Appends text[begin..end), which has no span, as the model knows it: word by word. */
-static bool append_text(Encoded *e, const Passages *p, WordCounter *words, size_t begin,
+static bool append_text(Encoded *e, const Passages *p, const Words *words, size_t begin,
                         size_t end, LetterCase written, Error *error)
 {
     bool good = true;
     for (size_t at = begin; good && at < end;) {
         size_t from = at;
-        while (from < end && is_blank(words->text[from])) from++;
+        while (from < end && words_blank(words->text[from])) from++;
         size_t to = from;
-        while (to < end && !is_blank(words->text[to])) to++;
+        while (to < end && !words_blank(words->text[to]) &&
+               words->word[to] == words->word[from])
+            to++;
         char *clean = NULL, *lowered = NULL;
-        int word = word_before(words, to);
+        int word = words->word[to > from ? from : at];
         bool space = from > at, begins = e->length == e->tag;
         good =
             text_cleaned(&clean, words->text + from, to - from, is_known, p, error) &&
@@ -275,16 +264,16 @@ static bool append_text(Encoded *e, const Passages *p, WordCounter *words, size_
 }
 
 /* Appends span i of a sentence, or its placeholder. */
-static bool append_span(Encoded *e, const Passages *p, WordCounter *words, const Span *span,
+static bool append_span(Encoded *e, const Passages *p, const Words *words, const Span *span,
                         int i, Error *error)
 {
     char placeholder[16];
     int length = snprintf(placeholder, sizeof placeholder, "<ph%d>", i % PLACEHOLDERS + 1);
-    int word = word_before(words, span->begin + 1);
+    int word = words->word[span->begin];
     bool good = true;
     if (passages_placeholder(p)) return append(e, placeholder, (size_t)length, word, error);
     for (size_t at = span->begin; good && at < span->end; at++)
-        good = append(e, words->text + at, 1, word_before(words, at + 1), error);
+        good = append(e, words->text + at, 1, words->word[at], error);
     return good;
 }
 
@@ -328,8 +317,8 @@ static bool keep_spans(Passages *p, int *count, const char *text, int first, int
         const Span *found = &p->found.span[i];
         Kept *kept = &p->span[p->spans];
         if (found->mark != marks) continue;
-        bool after = !found->begin || is_blank(text[found->begin - 1]);
-        bool before = !text[found->end] || is_blank(text[found->end]);
+        bool after = !found->begin || words_blank(text[found->begin - 1]);
+        bool before = !text[found->end] || words_blank(text[found->end]);
         *kept = (Kept){.last = -1, .ahead = after && !before, .close = !after || !before};
         kept->text = span_text(found, text);
         if (!kept->text) return error_memory(error, "for the spans of a sentence");
@@ -412,7 +401,7 @@ static void trim_quotes(const Passages *p, const char *text, size_t *begin, size
 }
 
 /* Appends text[begin..end) of the last passage as a sentence, unless there is nothing to translate. */
-static bool add_sentence(Passages *p, WordCounter *words, size_t begin, size_t end,
+static bool add_sentence(Passages *p, const Words *words, size_t begin, size_t end,
                          Error *error)
 {
     const char *text = words->text;
@@ -437,8 +426,8 @@ static bool add_sentence(Passages *p, WordCounter *words, size_t begin, size_t e
     while (first < last && found->span[last - 1].outer &&
            all_blank(text, found->span[last - 1].end, end))
         end = found->span[--last].begin;
-    while (begin < end && is_blank(text[begin])) begin++;
-    while (begin < end && is_blank(text[end - 1])) end--;
+    while (begin < end && words_blank(text[begin])) begin++;
+    while (begin < end && words_blank(text[end - 1])) end--;
 
     Sentence s = {.begin = begin, .end = end, .span = p->spans};
     bool good = keep_spans(p, &s.spans, text, first, last, false, error) &&
@@ -462,7 +451,7 @@ static bool add_sentence(Passages *p, WordCounter *words, size_t begin, size_t e
         Kept *kept = &p->span[s.span + (mark ? s.spans + marks++ : spans)];
         good = append_text(&e, p, words, at, found->span[i].begin, s.written, error);
         kept->begin = e.length;
-        while (mark && kept->begin && is_blank(e.text[kept->begin - 1])) kept->begin--;
+        while (mark && kept->begin && words_blank(e.text[kept->begin - 1])) kept->begin--;
         good = good && (mark || append_span(&e, p, words, &found->span[i], spans++, error));
         kept->end = e.length;
     }
@@ -498,7 +487,7 @@ static bool splits(bool *split, const Passages *p, const char *text, size_t begi
 }
 
 /* Adds the sentences of segments first .. last, which stand on one line. */
-static bool add_run(Passages *p, WordCounter *words, int first, int last, Error *error)
+static bool add_run(Passages *p, const Words *words, int first, int last, Error *error)
 {
     const Segment *segment = p->segments.segment;
     int sentences = 0;
@@ -549,10 +538,13 @@ static bool unwrap(Passages *p, Passage *passage, Error *error)
 static bool add_sentences(Passages *p, Error *error)
 {
     Passage *passage = &p->passage[p->count];
-    WordCounter words = {.text = passage->text};
+    Words words = {passage->text, malloc((passage->length + 1) * sizeof *words.word)};
+    int count;
     const Segments *segments = &p->segments;
-    bool good =
-        find_segments(p, passage, error) && (!p->config->wrapped || unwrap(p, passage, error));
+    bool good = (words.word || error_memory(error, "for the words of a text")) &&
+                find_segments(p, passage, error) &&
+                (!p->config->wrapped || unwrap(p, passage, error)) &&
+                words_number(words.word, &count, passage->text, passage->length, error);
     for (int first = 0, last; good && first < segments->count; first = last + 1) {
         last = first;
         if (segments->segment[first].kept) continue;
@@ -561,6 +553,7 @@ static bool add_sentences(Passages *p, Error *error)
                 last = i;
         good = add_run(p, &words, first, last, error);
     }
+    free(words.word);
     return good;
 }
 
@@ -572,7 +565,7 @@ static bool find_tag(Passage *passage, const Passages *p, Error *error)
     if (text->known && text->tags == 0) return true;
     passage->tag = tokenizer_tag(tokenizer, passage->text, passage->length);
     if (passage->tag)
-        while (passage->tag < passage->length && is_blank(passage->text[passage->tag]))
+        while (passage->tag < passage->length && words_blank(passage->text[passage->tag]))
             passage->tag++;
     if (passage->tag || text->tags < MANY_TAGS || all_blank(passage->text, 0, passage->length))
         return true;

@@ -125,7 +125,8 @@ static bool draw_attention(const Run *run, const char *path, Error *error)
     const PictureInput input = {.snapshot = snapshot,
                                 .vocabulary = &run->vocabulary,
                                 .model_name = run->settings->run.output,
-                                .choice = &choice};
+                                .choice = &choice,
+                                .words = true};
     return picture_save(path, NULL, &input, error);
 }
 

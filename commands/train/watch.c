@@ -56,7 +56,7 @@ static bool add_labels(StringList *words, const Tokenizer *tokenizer, const int 
                        Error *error)
 {
     for (int i = 0; i < count; i++)
-        if (!strings_add(words, tokenizer_label(tokenizer, id[i]), error)) return false;
+        if (!strings_add(words, tokenizer_shown(tokenizer, id[i]), error)) return false;
     return true;
 }
 

@@ -43,7 +43,7 @@ static const char *const captions[PROJECTION_MAPS][2] = {
 
 static const char *label_of(const Run *run, int side, int i)
 {
-    return tokenizer_label(run->vocabulary.tokenizer[side], history->words.id[side][i]);
+    return tokenizer_shown(run->vocabulary.tokenizer[side], history->words.id[side][i]);
 }
 
 /* ---- weights.tsv ---- */

@@ -106,7 +106,7 @@ static void print(const Line *line, const Tokenizer *tokenizer, const char *name
 {
     columns_put(stdout, name, NAME_WIDTH, false);
     for (int k = 0; k < line->count; k++) {
-        columns_put(stdout, tokenizer_label(tokenizer, line->best[k].id), WORD_WIDTH, false);
+        columns_put(stdout, tokenizer_shown(tokenizer, line->best[k].id), WORD_WIDTH, false);
         printf("%6.2f ", line->best[k].value);
     }
     putchar('\n');
@@ -119,7 +119,9 @@ bool neighbours_print(const Bundle *bundle, const char *word, FILE *news, Error 
     for (int side = SOURCE; good && side < SIDES; side++) {
         const Tokenizer *tokenizer = bundle->vocabulary.tokenizer[side];
         int end = tokenizer_vocab_size(tokenizer) - 1, id = ID_UNKNOWN + 1;
-        while (id < end && strcmp(tokenizer_label(tokenizer, id), word)) id++;
+        while (id < end && strcmp(tokenizer_shown(tokenizer, id), word)) id++;
+        for (int i = ID_UNKNOWN + 1; id == end && i < end; i++)
+            if (!strcmp(tokenizer_label(tokenizer, i), word)) id = i;  // "her" for "·her"
         if (id == end) continue;
         found = true;
         Line *line = calloc((size_t)c->heads + 1, sizeof *line);

@@ -35,9 +35,12 @@ static const Option request_options[] = {
      "OUT-2.png, …; may be given several times", OPTION_COMMON},
     {"show", OPTION_FLAG, FIELD(show), 0, 0, NULL, NULL,
      "print the attention below each translation; with --json: all weights", OPTION_COMMON},
+    {"pieces", OPTION_FLAG, FIELD(pieces), 0, 0, NULL, NULL,
+     "with --attention or --show: do not join subwords to words. \"·\" stands before a piece that goes on "
+     "with a word", 0},
     {"whole-words", OPTION_FLAG, FIELD(words), 0, 0, NULL, NULL,
-     "with --attention or --show: join subwords to words: their columns are added, their rows "
-     "averaged", 0},
+     "the opposite of --pieces, and the default: the columns of a word's pieces are added, their rows "
+     "averaged", OPTION_EXPERT},
     {"given", OPTION_TEXT, FIELD(given), 0, 0, NULL, "TEXT",
      "use this as the translation of the only input text, to show its attention", 0},
     {"explain", OPTION_FLAG, FIELD(explain), 0, 0, NULL, NULL,
@@ -158,6 +161,7 @@ static bool check(Request *r, Error *error)
         {r->backward && (r->int8 || r->intervention.any),
          "--backward explains the model as it was trained: leave out --int8, --ablate and "
          "--intervene"},
+        {r->pieces && r->words, "--pieces and --whole-words are opposites: give one of them"},
         {r->explain && (r->json || r->align),
          "--explain is text for people: it does not go with --json or --align"},
         {(r->from || r->to) && (!r->head_report || !r->from || !r->to || r->json),

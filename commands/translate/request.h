@@ -17,8 +17,8 @@ typedef struct Request {
     char *neighbours, *from, *to, *gold;
     int threads, bleu_tokenize, pair_count;
     int invalid;  // a TextInvalid
-    bool align, words, head_report, int8, list_vocabulary, show, explain, backward, score,
-        lowercase, json, quiet, short_help, help, version;
+    bool align, words, pieces, head_report, int8, list_vocabulary, show, explain, backward,
+        score, lowercase, json, quiet, short_help, help, version;
     PassageConfig passage;
     SearchConfig search;
     ChoiceConfig choice_words;

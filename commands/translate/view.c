@@ -12,6 +12,7 @@
 #include "base/utf8.h"
 #include "commands/command.h"
 #include "commands/translate/input.h"
+#include "data/words.h"
 #include "explain/explain.h"
 #include "explain/labels.h"
 #include "explain/maps.h"
@@ -125,7 +126,7 @@ static bool show(View *view, SentenceAnswer *answer, long long number, int sente
                                 .vocabulary = &view->bundle->vocabulary,
                                 .model_name = r->model.item[0],
                                 .choice = &view->drawn,
-                                .words = r->words,
+                                .words = !r->pieces,
                                 .given = r->given != NULL,
                                 .missing = view->missing};
     for (int i = 0; good && i < r->attention.count; i++)
@@ -151,15 +152,6 @@ static int *find_words(int *words, const SentenceAnswer *a, const Bundle *bundle
     return word;
 }
 
-/* The words that end before `begin`. */
-static int words_before(const char *text, size_t begin)
-{
-    int words = 0;
-    for (size_t i = 1; i < begin; i++)
-        words += strchr(" \t\n\r", text[i]) && !strchr(" \t\n\r", text[i - 1]);
-    return words;
-}
-
 /* answer->links (=) the links of all sentences; words are counted in the whole text. lines: from
  * the sentence `first` on */
 static bool find_links(const View *view, Answer *answer, const IdLines *lines, int first,
@@ -168,12 +160,15 @@ static bool find_links(const View *view, Answer *answer, const IdLines *lines, i
     TextAnswer *a = &answer->text;
     TextStream stream;
     Links links = {0};
-    bool good = true;
+    size_t length = strlen(a->text);
+    int all, *number = malloc((length + 1) * sizeof *number);
+    bool good = (number || error_memory(error, "to align words")) &&
+                words_number(number, &all, a->text, length, error);
     FILE *out = textstream_open(&stream);
     for (int i = 0; out && good && i < a->count; i++) {
         SentenceAnswer *s = &a->sentence[i];
         const Snapshot *snapshot = snapshot_get(&s->lazy, error);
-        int words, before = words_before(a->text, a->begin[i]);
+        int words, before = a->begin[i] < length ? number[a->begin[i]] : all;
         int *word = snapshot ? find_words(&words, s, view->bundle, error) : NULL;
         for (int t = 0; word && t < s->hypothesis->length - 1; t++) word[t] += before;
         good = word && alignment_link(&links, view->by, snapshot,
@@ -182,6 +177,7 @@ static bool find_links(const View *view, Answer *answer, const IdLines *lines, i
         if (good) links_print(out, &links);
         free(word);
     }
+    free(number);
     links_free(&links);
     answer->links = textstream_close(&stream);
     return good && (answer->links || error_memory(error, "to align words"));

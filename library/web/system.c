@@ -1,7 +1,8 @@
 /* system.c -- what base/block.c and base/workers.c are elsewhere: memory without huge pages, and
- * one thread. */
+ * one thread; and data/words.c without ICU: words between blanks. */
 #include "base/block.h"
 #include "base/workers.h"
+#include "data/words.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -57,4 +58,15 @@ void workers_stop(Workers *workers)
 int workers_processors(void)
 {
     return 1;
+}
+
+bool words_number(int *word, int *words, const char *text, size_t length, Error *error)
+{
+    (void)error;
+    *words = 0;
+    for (size_t i = 0; i < length; i++) {
+        *words += !words_blank(text[i]) && (i == 0 || words_blank(text[i - 1]));
+        word[i] = *words > 0 ? *words - 1 : 0;
+    }
+    return true;
 }

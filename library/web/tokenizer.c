@@ -80,6 +80,11 @@ const char *tokenizer_piece(const Tokenizer *t, int32_t id)
     return id == t->count ? "<pad>" : t->piece[id];
 }
 
+const char *tokenizer_shown(const Tokenizer *t, int32_t id)
+{
+    return tokenizer_label(t, id);
+}
+
 /* ---- encoding ---- */
 
 enum { WORD_BYTES = 64 };  // longer words are cut; no vocabulary has them

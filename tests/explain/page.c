@@ -68,7 +68,7 @@ TEST(test_hostile_words)
     assert_int_equal(json_array_size(text), N);
     for (int i = 0; i < N; i++)
         assert_string_equal(json_string_value(json_array_get(text, i)),
-                            tokenizer_label(vocabulary.tokenizer[SOURCE], source[i]));
+                            tokenizer_shown(vocabulary.tokenizer[SOURCE], source[i]));
     json_decref(json);
     free(page);
 }

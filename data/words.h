@@ -1,0 +1,20 @@
+/* words.h -- where the words of a text are: between blanks; and in scripts that put none between words,
+ * such as Chinese, Japanese and Thai, where ICU's word breaks say, by its dictionaries. "work?" is one
+ * word, "車を" two. */
+#pragma once
+
+#include "base/error.h"
+
+#include <stddef.h>
+
+static inline bool words_blank(char c)
+{
+    return c == ' ' || c == '\t' || c == '\n' || c == '\r';
+}
+
+/* Whether a character is a letter or a digit of a script that puts spaces between its words. */
+bool words_letter(unsigned code);
+
+/* word [length] (=) the number, from 0, of the word that each byte belongs to; a blank has that of the
+ * word before it, or 0. *words (=) how many there are. */
+bool words_number(int *word, int *words, const char *text, size_t length, Error *error);
