@@ -7,6 +7,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#ifndef ZEROS_BY_MADVISE
+#define ZEROS_BY_MADVISE 1  // 0 for valgrind, which does not know that they are zeros
+#endif
+
 static const size_t HUGE_PAGE = (size_t)2 << 20;
 
 void *block_allocate(size_t size)
@@ -23,7 +27,7 @@ void *block_allocate(size_t size)
 void *block_zeros(size_t size, Error *error)
 {
     unsigned char *block = block_allocate(size);
-    size_t pages = size >= HUGE_PAGE ? size / HUGE_PAGE * HUGE_PAGE : 0;
+    size_t pages = ZEROS_BY_MADVISE && size >= HUGE_PAGE ? size / HUGE_PAGE * HUGE_PAGE : 0;
     if (!block) return error_memory(error, "for %.1f MB", (double)size / 1e6), NULL;
     if (pages && madvise(block, pages, MADV_DONTNEED) != 0) pages = 0;
     memset(block + pages, 0, size - pages);
