@@ -49,6 +49,15 @@ bool utf8_is_ascii(const char *text)
     return !*text;
 }
 
+void utf8_encode(char text[5], unsigned code)
+{
+    int more = (code >= 0x80) + (code >= 0x800) + (code >= 0x10000);  // bytes after the first
+    unsigned first = more ? 0xFFu << (7 - more) & 0xFF : 0;
+    text[0] = (char)(first | code >> 6 * more);
+    for (int i = 1; i <= more; i++) text[i] = (char)(0x80 | (code >> 6 * (more - i) & 0x3F));
+    text[more + 1] = 0;
+}
+
 bool utf8_is_shown(unsigned code)
 {
     bool control = code < 0x20 || (code >= 0x7F && code < 0xA0);

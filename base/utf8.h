@@ -18,6 +18,9 @@ int utf8_decode(const char *text, size_t length, unsigned *code);
 /* The same for a text that ends in a zero, which is not its first byte. */
 int utf8_next(const char *text, unsigned *code);
 
+/* text (=) the character, which is below 0x110000, in UTF-8, and a zero */
+void utf8_encode(char text[5], unsigned code);
+
 /* False for control characters (C0, C1, DEL), for those that separate lines, for those that
  * override, embed or isolate a direction of writing, and for U+FFFE and U+FFFF, which XML does not
  * allow. */

@@ -2,12 +2,12 @@
 #include "commands/train/textcheck.h"
 
 #include "base/textstream.h"
+#include "base/utf8.h"
 #include "commands/train/console.h"
 #include "scores/tokenization.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <unicode/utf8.h>
 
 bool textcheck(const CorpusCheck *check, size_t all, const Settings *settings, Error *error)
 {
@@ -87,13 +87,6 @@ typedef struct Character {
     char *text;
 } Character;
 
-static void character_text(char text[5], unsigned code)
-{
-    size_t length = 0;
-    U8_APPEND_UNSAFE(text, length, code);
-    text[length] = 0;
-}
-
 /* c->text (=) what the tokenizer makes of the character between two others, which it knows; the
  * character itself if it becomes a part of one of these. */
 static bool becomes(Character *c, const Tokenizer *tokenizer, const char *known, Error *error)
@@ -101,7 +94,7 @@ static bool becomes(Character *c, const Tokenizer *tokenizer, const char *known,
     char own[5], text[16], *whole = NULL;
     Ids ids = {0};
     size_t length = strlen(known);
-    character_text(own, c->code);
+    utf8_encode(own, c->code);
     snprintf(text, sizeof text, "%s%s%s", known, own, known);
     bool good = tokenizer_encode(tokenizer, &ids, text, strlen(text), error), lost = false;
     for (size_t i = 0; i < ids.count; i++) lost |= ids.id[i] == ID_UNKNOWN;
@@ -138,7 +131,7 @@ static char *name_characters(const Character *character, size_t count, bool lost
         const Character *c = &character[i];
         char own[5];
         if (!c->text != lost) continue;
-        character_text(own, c->code);
+        utf8_encode(own, c->code);
         fprintf(out, "%s%s U+%04X", n++ ? ", " : "", own, c->code);
         if (!lost)
             fprintf(out, " → %s",
@@ -168,7 +161,7 @@ bool textcheck_characters(CharacterCheck *check, const CorpusText *text,
         if (times[c] > times[most]) most = c;
     }
     char known[5];
-    character_text(known, most);
+    utf8_encode(known, most);
     bool good = (character = malloc((count + 1) * sizeof *character)) ||
                 error_memory(error, "to check characters");
     for (unsigned c = ' ' + 1; good && c < CORPUS_CODES; c++) {
@@ -177,7 +170,7 @@ bool textcheck_characters(CharacterCheck *check, const CorpusText *text,
         if (!times[c] || c == most) continue;
         *next = (Character){.code = c, .times = times[c]};
         good = becomes(next, tokenizer, known, error);
-        character_text(own, c);
+        utf8_encode(own, c);
         if (next->text && (c < 0x80 || !strcmp(next->text, own))) free(next->text);
         else strange++;
     }

@@ -68,4 +68,15 @@ TEST(test_print)
     free(text);
 }
 
+TEST(test_encode)
+{
+    for (unsigned code = 1, back; code < 0x110000; code++) {
+        char text[5];
+        if (code == 0xD800) code = 0xE000;  // surrogates are no characters
+        utf8_encode(text, code);
+        int bytes = utf8_next(text, &back);
+        if (back != code || text[bytes]) fail_msg("U+%04X is U+%04X", code, back);
+    }
+}
+
 TEST_MAIN("utf8", NULL, NULL)
