@@ -1,0 +1,36 @@
+/* words.c -- words between blanks, and those of scripts without blanks. */
+#include "tests/fixtures/test.h"
+
+#include "data/words.h"
+
+#include <string.h>
+
+static Error error;
+
+/* The words of a text, "a|b" joined by bars. */
+static void assert_words(const char *text, const char *words)
+{
+    int word[100], count;
+    char joined[200] = "";
+    if (!words_number(word, &count, text, strlen(text), &error)) fail_msg("%s", error.text);
+    for (size_t i = 0; i < strlen(text); i++) {
+        if (i && word[i] != word[i - 1]) strcat(joined, "|");
+        if (!words_blank(text[i])) strncat(joined, text + i, 1);
+    }
+    assert_string_equal(joined, words);
+    assert_int_equal(count, *text ? word[strlen(text) - 1] + 1 : 0);
+}
+
+TEST(test_words)
+{
+    assert_words("", "");
+    assert_words("does it work?", "does|it|work?");
+    assert_words("l'été à  Paris ", "l'été|à|Paris");
+    assert_words("👍 ok👍", "👍|ok👍");
+    assert_words("한국어 문장.", "한국어|문장.");
+    assert_words("犬が水を飲む。", "犬|が|水|を|飲む|。");
+    assert_words("我 like 茶", "我|like|茶");
+    assert_words("ฉันกินข้าว", "ฉัน|กิน|ข้าว");
+}
+
+TEST_MAIN("words", NULL, NULL)
