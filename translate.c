@@ -107,7 +107,7 @@ static bool answer(Program *p, const Translation *translation, int i, Error *err
     char *text = NULL;
     long long number = p->input.lines - p->passages.count + i + 1;
     bool good = view_answer(&p->view, &text, &p->passages, i, translation, number, error);
-    if (good && p->request.reference) scores_add(&p->scores, text);
+    if (good && p->request.reference.count) scores_add(&p->scores, (const char *[]){text});
     free(text);
     return good;
 }
@@ -182,7 +182,8 @@ static bool translate_chunk(Program *p, Error *error)
                 translator_run(&out, &p->models.ensemble, &input, &p->request.search,
                                p->workers, &file_stop, error);
     p->before += (uint64_t)chunk->lines.count;
-    if (p->request.attention.count || p->request.reference) progressbar_clear(&p->input.bar);
+    if (p->request.attention.count || p->request.reference.count)
+        progressbar_clear(&p->input.bar);
     for (int i = 0; i < chunk->count && good && !out.stopped; i++)
         good =
             answer(p, out.sentence ? out.sentence + chunk->passage[i].first : NULL, i, error);
@@ -219,8 +220,7 @@ static bool translate(Program *p, Error *error)
 static bool score_file(Program *p, Error *error)
 {
     const Request *r = &p->request;
-    return scores_open(&p->scores, r, error) &&
-           scores_add_file(&p->scores, r->hypothesis, error) &&
+    return scores_open(&p->scores, r, NULL, error) && scores_add_files(&p->scores, error) &&
            scores_end(&p->scores, stdout, r->json, error) &&
            stream_flush(stdout, "the scores", error);
 }
@@ -278,7 +278,8 @@ static bool read_input(Program *p, Error *error)
     p->view = (View){.request = r, .bundle = p->bundle, .news = p->news};
     bool good = view_open(&p->view, error) && (p->workers = workers_start(threads, error)) &&
                 input_open(&p->input, r, p->news, error) &&
-                (!r->reference || scores_open(&p->scores, r, error));
+                (!r->reference.count ||
+                 scores_open(&p->scores, r, p->bundle->vocabulary.tokenizer[TARGET], error));
     if (good && r->score)
         good = likelihood_run(&p->input, &p->models, p->workers, r->json, error);
     else if (good)
@@ -287,7 +288,8 @@ static bool read_input(Program *p, Error *error)
                                    r->head_report ? &p->view.heads : NULL, error)
                    : translate(p, error);
     input_end(&p->input);
-    if (good && r->reference && !file_stop) good = scores_end(&p->scores, stderr, false, error);
+    if (good && r->reference.count && !file_stop)
+        good = scores_end(&p->scores, stderr, false, error);
     return view_close(&p->view, good ? error : NULL) && good;
 }
 
@@ -295,7 +297,7 @@ static bool work(Program *p, Error *error)
 {
     const Request *r = &p->request;
     if (r->by_hand) return compute_by_hand(p, error);
-    if (r->hypothesis) return score_file(p, error);
+    if (r->hypothesis.count) return score_file(p, error);
     if (r->export) return export_model(p, error);
     p->bundle = &p->models.bundle[0];
     if (!request_load_models(&p->models, r, error)) return false;
@@ -333,8 +335,8 @@ static int run(Program *p, int argc, char **argv, Error *error)
     command_catch(SIGINT, on_signal);
     command_catch(SIGTERM, on_signal);
     bool good = work(p, error);
-    size_t replaced =
-        p->input.reader.replaced + p->input.target.replaced + p->scores.reference.replaced;
+    scores_close(&p->scores);
+    size_t replaced = p->input.reader.replaced + p->input.target.replaced + p->scores.replaced;
     if (replaced)
         command_say(p->news, "%zu line%s with invalid UTF-8, where U+FFFD was read", replaced,
                     replaced == 1 ? "" : "s");
@@ -355,7 +357,6 @@ int main(int argc, char **argv)
     passages_free(&p.passages);
     idlines_free(&p.prefix);
     input_close(&p.input);
-    text_close(&p.scores.reference);
     request_free(&p.request);
     return status;
 }

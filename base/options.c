@@ -327,6 +327,17 @@ static bool read_mention(ArgumentReader *r, Mention *mention, Error *error)
     return no || mention->text || read_value(r, mention, error);
 }
 
+/* The value that an option got in the words before argv[end], or NULL. */
+static const char *value_before(const ArgumentReader *r, int end, const Option *option)
+{
+    Mention mention;
+    ArgumentReader again = {r->groups, r->count, end, r->argv, .next = 1};
+    while (more(&again))
+        if (read_mention(&again, &mention, NULL) && mention.option == option && mention.text)
+            return mention.text;
+    return NULL;
+}
+
 bool options_parse(const OptionGroup *groups, int count, int argc, char *const *argv,
                    StringList *positional, Error *error)
 {
@@ -337,9 +348,15 @@ bool options_parse(const OptionGroup *groups, int count, int argc, char *const *
             options_find_text(groups, count, argc, argv, p.option->name))
             option_store(p.option, p.group->values, "", NULL, NULL);
     while (more(&reader)) {
+        int place = reader.next;
         if (!read_mention(&reader, &mention, error)) return false;
         const Option *option = mention.option;
         char label[NAME_LIMIT + 3];
+        bool once = option && option->kind != OPTION_LIST && option->kind != OPTION_FLAG;
+        const char *before = once && mention.text ? value_before(&reader, place, option) : NULL;
+        if (before)
+            return error_set(error, "--%s takes one value, but is given two: '%s' and '%s'",
+                             option->name, before, mention.text);
         if (option) snprintf(label, sizeof label, "--%s", option->name);
         else if (!positional) return error_set(error, "unexpected argument '%s'", mention.text);
         if (!(option ? option_store(option, mention.values, label, mention.text, error)

@@ -306,6 +306,21 @@ bool tokenizer_encode_begins(const Tokenizer *tokenizer, Ids *ids, Ids *begin, c
     });
 }
 
+char *tokenizer_split(const Tokenizer *tokenizer, const char *text, Error *error)
+{
+    char *split = nullptr;
+    guarded(error, [&] {
+        std::vector<std::string> pieces;
+        if (!done(tokenizer->processor.Encode(text, &pieces), "cannot tokenize", error))
+            return false;
+        std::string joined;
+        for (const std::string &piece : pieces) joined += (joined.empty() ? "" : " ") + piece;
+        split = strdup(joined.c_str());
+        return split || error_memory(error, "for the pieces of a text");
+    });
+    return split;
+}
+
 /* Stands for a replacement while the library decodes: it decodes a piece that it does not know to
  * the piece itself. A control character, which no text has in the end. */
 static const char MARK = '\x01';

@@ -4,10 +4,14 @@
  *   bp    = 1 if h >= r, else exp(1 - r/h),   h, r = words of all hypotheses, all references
  *   BLEU  = 100 · bp · exp(1/4 Σ_n log p_n),  n = 1 .. 4
  *
+ * Of several references of a sentence, r counts the one whose length is nearest to that of the
+ * hypothesis.
+ *
  * Smoothing ("exp"): the first order without a correct n-gram gets p_n = 1 / (2 · total), the
  * second 1 / (4 · total), and so on, as in mteval-v13a.pl; it is method 3 of Chen and Cherry
  * 2014 (W14-3346). The score is 0 if no word is correct, and if the corpus has no n-gram of
- * some order (every hypothesis shorter than 4 words): the order is always 4 ("eff:no").
+ * some order (every hypothesis shorter than 4 words): the order is 4 ("eff:no"), unless the caller
+ * asks for the highest order that there is, as scores of single sentences need ("eff:yes").
  *
  * Tokenization, smoothing and case are those of sacrebleu (Post 2018, arXiv 1804.08771), and
  * the scores agree with it. Identical texts get exactly 100, because the logarithms are of
@@ -18,23 +22,64 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 
-bool bleu_add(Bleu *bleu, const char *hypothesis, const char *reference, Error *error)
+/* The length next to that of the hypothesis; of two as near, the shorter one. */
+static int nearest_length(const Comparison *c)
 {
-    Codepoints text[2], *h = &text[0], *r = &text[1];
-    bool good = codepoints_read_pair(text, hypothesis, reference, bleu->lowercase, error) &&
-                tokenization_apply(h, bleu->tokenization, error) &&
-                tokenization_apply(r, bleu->tokenization, error) &&
-                ngrams_number_words(h, r, error) &&
-                ngrams_count_correct(bleu->correct, h, r, BLEU_ORDER, error);
-    if (good) {
-        for (int n = 1; n <= BLEU_ORDER; n++) bleu->total[n - 1] += ngrams_in(h->length, n);
-        bleu->hypothesis_length += h->length;
-        bleu->reference_length += r->length;
+    int nearest = c->reference[0].length, length = c->hypothesis.length;
+    for (int r = 1; r < c->references; r++) {
+        int other = c->reference[r].length;
+        int closer = abs(nearest - length) - abs(other - length);
+        if (closer > 0 || (closer == 0 && other < nearest)) nearest = other;
     }
-    codepoints_free(h);
-    codepoints_free(r);
+    return nearest;
+}
+
+/* Splits a text into words, with spaces between them. */
+static bool split_words(const Bleu *bleu, Codepoints *text, Error *error)
+{
+    if (!bleu->split) return tokenization_apply(text, bleu->tokenization, error);
+    char *whole = codepoints_utf8(text, error);
+    char *words = whole ? bleu->split(bleu->context, whole, error) : NULL;
+    codepoints_free(text);
+    bool good = words && codepoints_read(text, words, false, error);
+    free(whole);
+    free(words);
     return good;
+}
+
+bool bleu_add(Bleu *bleu, const char *hypothesis, const char *const *reference, int references,
+              Error *error)
+{
+    Comparison s;
+    bool good =
+        comparison_read(&s, hypothesis, reference, references, bleu->lowercase, error) &&
+        split_words(bleu, &s.hypothesis, error);
+    for (int r = 0; good && r < references; r++)
+        good = split_words(bleu, &s.reference[r], error);
+    good = good && ngrams_number_words(&s, error) &&
+           ngrams_count_correct(bleu->correct, &s, BLEU_ORDER, error);
+    if (good) {
+        int length = s.hypothesis.length;
+        for (int n = 1; n <= BLEU_ORDER; n++) bleu->total[n - 1] += ngrams_in(length, n);
+        bleu->hypothesis_length += length;
+        bleu->reference_length += nearest_length(&s);
+        bleu->references = references_join(bleu->references, references);
+    }
+    comparison_free(&s);
+    return good;
+}
+
+void bleu_join(Bleu *bleu, const Bleu *part)
+{
+    for (int n = 0; n < BLEU_ORDER; n++) {
+        bleu->correct[n] += part->correct[n];
+        bleu->total[n] += part->total[n];
+    }
+    bleu->hypothesis_length += part->hypothesis_length;
+    bleu->reference_length += part->reference_length;
+    bleu->references = references_join(bleu->references, part->references);
 }
 
 BleuScore bleu_score(const Bleu *bleu)
@@ -45,7 +90,10 @@ BleuScore bleu_score(const Bleu *bleu)
     if (bleu->correct[0] == 0) return result;
 
     double log_sum = 0, smoothing = 1;
-    for (int n = 0; n < BLEU_ORDER; n++) {
+    int order = BLEU_ORDER;
+    if (bleu->effective_order)
+        while (bleu->total[order - 1] == 0) order--;
+    for (int n = 0; n < order; n++) {
         if (bleu->total[n] == 0) return result;
         double correct = (double)bleu->correct[n];
         if (bleu->correct[n] == 0) correct = 1 / (smoothing *= 2);
@@ -53,19 +101,23 @@ BleuScore bleu_score(const Bleu *bleu)
         result.precisions[n] = 100 * precision;
         log_sum += log(precision);
     }
-    result.score = 100 * result.brevity_penalty * exp(log_sum / BLEU_ORDER);
+    result.score = 100 * result.brevity_penalty * exp(log_sum / order);
     return result;
 }
 
 void bleu_signature(const Bleu *bleu, char *text, size_t size)
 {
-    snprintf(text, size, "nrefs:1|case:%s|eff:no|tok:%s|smooth:exp|version:" SCORE_VERSION,
-             bleu->lowercase ? "lc" : "mixed", tokenization_names[bleu->tokenization]);
+    char references[32], tokens[64];
+    tokenization_signature(bleu->tokenization, tokens, sizeof tokens);
+    references_format(bleu->references, references, sizeof references);
+    snprintf(text, size, "%s|case:%s|eff:%s|tok:%s|smooth:exp|version:" SCORE_VERSION,
+             references, bleu->lowercase ? "lc" : "mixed", bleu->effective_order ? "yes" : "no",
+             tokens);
 }
 
 void bleu_format(const Bleu *bleu, char *text, size_t size)
 {
-    char signature[128];
+    char signature[192];
     bleu_signature(bleu, signature, sizeof signature);
     BleuScore s = bleu_score(bleu);
     double ratio = bleu->reference_length

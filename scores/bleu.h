@@ -1,10 +1,10 @@
-/* bleu.h -- BLEU of a corpus against one reference a sentence.
+/* bleu.h -- BLEU of a corpus against one or more references a sentence.
  *
  *     Bleu bleu = {.tokenization = TOKENIZATION_13A};
- *     for each sentence: bleu_add(&bleu, hypothesis, reference, &error)
+ *     for each sentence: bleu_add(&bleu, hypothesis, reference, references, &error)
  *     bleu_score(&bleu).score
  *
- * To join the counts of two parts of a corpus, add them field by field. */
+ * A Bleu of one sentence is its part of the corpus: bleu_join adds them up. */
 #pragma once
 
 #include "scores/tokenization.h"
@@ -13,13 +13,20 @@
 
 enum { BLEU_ORDER = 4 };  // n-grams of 1 to 4 words
 
+/* The words of a text with spaces between them, for free(); NULL after an error. */
+typedef char *SplitText(const void *context, const char *text, Error *error);
+
 typedef struct Bleu {
     Tokenization tokenization;
+    SplitText *split;     // for TOKENIZATION_SPM
+    const void *context;  // of split
     bool lowercase;
+    bool effective_order;  // leave out the orders that no hypothesis is long enough for
+    int references;        // a sentence: see references_join
     long long correct[BLEU_ORDER];  // n-grams of the hypotheses that are in their references
     long long total[BLEU_ORDER];    // n-grams of the hypotheses
     long long hypothesis_length;    // words
-    long long reference_length;     // words
+    long long reference_length;     // words; of each sentence's reference of the nearest length
 } Bleu;
 
 typedef struct BleuScore {
@@ -28,9 +35,13 @@ typedef struct BleuScore {
     double brevity_penalty;         // 0 to 1
 } BleuScore;
 
-/* Counts one sentence, UTF-8. Fails, counting nothing, if a text is not valid UTF-8 or exceeds
+/* Counts one sentence, UTF-8, and its reference [references], one or more. Fails, counting nothing, if a text is not valid UTF-8 or exceeds
  * CODEPOINTS_LIMIT, or if memory is short. */
-bool bleu_add(Bleu *bleu, const char *hypothesis, const char *reference, Error *error);
+bool bleu_add(Bleu *bleu, const char *hypothesis, const char *const *reference, int references,
+              Error *error);
+
+/* Adds the counts of another part of the corpus. */
+void bleu_join(Bleu *bleu, const Bleu *part);
 
 /* The score of the sentences counted so far; 0 if there are none. */
 BleuScore bleu_score(const Bleu *bleu);

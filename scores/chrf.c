@@ -58,47 +58,72 @@ static void remove_spaces(Codepoints *text)
 }
 
 /* Adds the n-grams of 1 to `order` symbols to the counts from `first` on. */
-static bool count(Chrf *chrf, int first, int order, const Codepoints *hypothesis,
-                  const Codepoints *reference, Error *error)
+static bool count(Chrf *chrf, int first, int order, const Comparison *pair, Error *error)
 {
-    if (!ngrams_count_correct(chrf->correct + first, hypothesis, reference, order, error))
-        return false;
+    if (!ngrams_count_correct(chrf->correct + first, pair, order, error)) return false;
     for (int n = 1; n <= order; n++) {
-        long long in_reference = ngrams_in(reference->length, n);
+        long long in_reference = ngrams_in(pair->reference->length, n);
         chrf->reference[first + n - 1] += in_reference;
         if (in_reference > 0)
-            chrf->hypothesis[first + n - 1] += ngrams_in(hypothesis->length, n);
+            chrf->hypothesis[first + n - 1] += ngrams_in(pair->hypothesis.length, n);
     }
     return true;
 }
 
-static bool count_words(Chrf *chrf, const Codepoints *h, const Codepoints *r, Error *error)
+static bool count_words(Chrf *chrf, const Comparison *pair, Error *error)
 {
-    Codepoints hw = {0}, rw = {0};
-    bool ok = split_words(&hw, h, error) && split_words(&rw, r, error) &&
-              ngrams_number_words(&hw, &rw, error) &&
-              count(chrf, CHRF_CHAR_ORDER, chrf->word_order, &hw, &rw, error);
-    codepoints_free(&hw);
-    codepoints_free(&rw);
-    return ok;
+    Codepoints reference = {0};
+    Comparison words = {.reference = &reference, .references = 1};
+    bool good = split_words(&words.hypothesis, &pair->hypothesis, error) &&
+                split_words(&reference, pair->reference, error) &&
+                ngrams_number_words(&words, error) &&
+                count(chrf, CHRF_CHAR_ORDER, chrf->word_order, &words, error);
+    codepoints_free(&words.hypothesis);
+    codepoints_free(&reference);
+    return good;
 }
 
-bool chrf_add(Chrf *chrf, const char *hypothesis, const char *reference, Error *error)
+/* The counts of one sentence and one reference. */
+static bool count_pair(Chrf *chrf, const char *hypothesis, const char *reference, Error *error)
+{
+    Comparison pair;
+    bool good = comparison_read(&pair, hypothesis, &reference, 1, chrf->lowercase, error) &&
+                (chrf->word_order == 0 || count_words(chrf, &pair, error));
+    if (good) {
+        remove_spaces(&pair.hypothesis);
+        remove_spaces(pair.reference);
+        good = count(chrf, 0, CHRF_CHAR_ORDER, &pair, error);
+    }
+    comparison_free(&pair);
+    return good;
+}
+
+bool chrf_add(Chrf *chrf, const char *hypothesis, const char *const *reference, int references,
+              Error *error)
 {
     assert(chrf->word_order >= 0 && chrf->word_order <= CHRF_WORD_ORDER);
-    Chrf sum = *chrf;
-    Codepoints text[2], *h = &text[0], *r = &text[1];
-    bool good = codepoints_read_pair(text, hypothesis, reference, chrf->lowercase, error) &&
-                (chrf->word_order == 0 || count_words(&sum, h, r, error));
-    if (good) {
-        remove_spaces(h);
-        remove_spaces(r);
-        good = count(&sum, 0, CHRF_CHAR_ORDER, h, r, error);
+    const Chrf none = {.word_order = chrf->word_order, .lowercase = chrf->lowercase};
+    Chrf best = none;
+    double highest = -1;
+    for (int r = 0; r < references; r++) {
+        Chrf one = none;
+        if (!count_pair(&one, hypothesis, reference[r], error)) return false;
+        double score = chrf_score(&one);
+        if (score > highest) highest = score, best = one;
     }
-    if (good) *chrf = sum;
-    codepoints_free(h);
-    codepoints_free(r);
-    return good;
+    best.references = references;
+    chrf_join(chrf, &best);
+    return true;
+}
+
+void chrf_join(Chrf *chrf, const Chrf *part)
+{
+    for (int n = 0; n < CHRF_ORDERS; n++) {
+        chrf->correct[n] += part->correct[n];
+        chrf->hypothesis[n] += part->hypothesis[n];
+        chrf->reference[n] += part->reference[n];
+    }
+    chrf->references = references_join(chrf->references, part->references);
 }
 
 double chrf_score(const Chrf *chrf)
@@ -120,9 +145,11 @@ double chrf_score(const Chrf *chrf)
 
 void chrf_format(const Chrf *chrf, char *text, size_t size)
 {
+    char references[32];
+    references_format(chrf->references, references, sizeof references);
     snprintf(text, size,
-             "chrF%d%.*s|nrefs:1|case:%s|eff:yes|nc:%d|nw:%d|space:no|version:" SCORE_VERSION
+             "chrF%d%.*s|%s|case:%s|eff:yes|nc:%d|nw:%d|space:no|version:" SCORE_VERSION
              " = %.2f",
-             BETA, chrf->word_order, "++", chrf->lowercase ? "lc" : "mixed", CHRF_CHAR_ORDER,
-             chrf->word_order, chrf_score(chrf));
+             BETA, chrf->word_order, "++", references, chrf->lowercase ? "lc" : "mixed",
+             CHRF_CHAR_ORDER, chrf->word_order, chrf_score(chrf));
 }

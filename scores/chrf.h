@@ -1,10 +1,10 @@
-/* chrf.h -- chrF and chrF++ of a corpus against one reference a sentence.
+/* chrf.h -- chrF and chrF++ of a corpus against one or more references a sentence.
  *
  *     Chrf chrf = {.word_order = 0};      0: chrF, 2: chrF++
- *     for each sentence: chrf_add(&chrf, hypothesis, reference, &error)
+ *     for each sentence: chrf_add(&chrf, hypothesis, reference, references, &error)
  *     chrf_score(&chrf)
  *
- * To join the counts of two parts of a corpus, add them field by field. */
+ * A Chrf of one sentence is its part of the corpus: chrf_join adds them up. */
 #pragma once
 
 #include "base/error.h"
@@ -21,14 +21,20 @@ enum {
 typedef struct Chrf {
     int word_order;  // 0 to CHRF_WORD_ORDER
     bool lowercase;
+    int references;                  // a sentence: see references_join
     long long correct[CHRF_ORDERS];  // n-grams of the hypotheses that are in their references
     long long hypothesis[CHRF_ORDERS];  // n-grams of the hypotheses
     long long reference[CHRF_ORDERS];   // n-grams of the references
 } Chrf;
 
-/* Counts one sentence, UTF-8. Fails, counting nothing, if a text is not valid UTF-8 or exceeds
+/* Counts one sentence, UTF-8, and the one of its references that gives it the highest score, of
+ * several the first. Fails, counting nothing, if a text is not valid UTF-8 or exceeds
  * CODEPOINTS_LIMIT, or if memory is short. */
-bool chrf_add(Chrf *chrf, const char *hypothesis, const char *reference, Error *error);
+bool chrf_add(Chrf *chrf, const char *hypothesis, const char *const *reference, int references,
+              Error *error);
+
+/* Adds the counts of another part of the corpus. */
+void chrf_join(Chrf *chrf, const Chrf *part);
 
 /* The score of the sentences counted so far, 0 to 100; 0 if there are none. */
 double chrf_score(const Chrf *chrf);

@@ -5,6 +5,7 @@
  * U+001C to U+001F. */
 #include "scores/codepoints.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unicode/ucasemap.h>
@@ -63,14 +64,48 @@ bool codepoints_read(Codepoints *text, const char *utf8, bool lowercase, Error *
     return good;
 }
 
-bool codepoints_read_pair(Codepoints pair[2], const char *hypothesis, const char *reference,
-                          bool lowercase, Error *error)
+char *codepoints_utf8(const Codepoints *text, Error *error)
 {
-    pair[1] = (Codepoints){0};
-    if (!codepoints_read(&pair[0], hypothesis, lowercase, error))
+    char *utf8 = malloc(4 * (size_t)text->length + 1), *end = utf8;
+    if (!utf8)
+        return error_memory(error, "for a sentence of %d characters", text->length), NULL;
+    *end = '\0';
+    for (int i = 0; i < text->length; i++, end += strlen(end)) utf8_encode(end, text->at[i]);
+    return utf8;
+}
+
+bool comparison_read(Comparison *c, const char *hypothesis, const char *const *reference,
+                     int references, bool lowercase, Error *error)
+{
+    *c = (Comparison){.references = references};
+    c->reference = calloc((size_t)references, sizeof *c->reference);
+    if (!c->reference) return error_memory(error, "for %d references", references);
+    if (!codepoints_read(&c->hypothesis, hypothesis, lowercase, error))
         return error_prefix(error, "hypothesis");
-    return codepoints_read(&pair[1], reference, lowercase, error) ||
-           error_prefix(error, "reference");
+    for (int r = 0; r < references; r++)
+        if (!codepoints_read(&c->reference[r], reference[r], lowercase, error))
+            return error_prefix(error, "reference");
+    return true;
+}
+
+void comparison_free(Comparison *c)
+{
+    codepoints_free(&c->hypothesis);
+    for (int r = 0; c->reference && r < c->references; r++) codepoints_free(&c->reference[r]);
+    free(c->reference);
+    *c = (Comparison){0};
+}
+
+int references_join(int before, int references)
+{
+    if (before == 0 || references == 0) return before + references;
+    return before == references ? references : REFERENCES_VARY;
+}
+
+void references_format(int references, char *text, size_t size)
+{
+    if (references == REFERENCES_VARY) snprintf(text, size, "nrefs:var");
+    else snprintf(text, size, "nrefs:%d", references ? references : 1);
 }
 
 bool codepoints_is_space(uint32_t c)

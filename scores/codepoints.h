@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 
+#include <stddef.h>
 #include <stdint.h>
 
 typedef struct Codepoints {
@@ -14,7 +15,7 @@ typedef struct Codepoints {
     int length;
 } Codepoints;
 
-/* The longest sentence that is read. It bounds the memory of a score: at most about 200 MiB for
+/* The longest sentence that is read. It bounds the memory of a score: at most about 256 MiB for
  * chrF, and a few kilobytes for a sentence of the usual length. */
 enum { CODEPOINTS_LIMIT = 1 << 20 };  // bytes of UTF-8
 
@@ -24,9 +25,28 @@ enum { CODEPOINTS_LIMIT = 1 << 20 };  // bytes of UTF-8
 bool codepoints_read(Codepoints *text, const char *utf8, bool lowercase, Error *error);
 void codepoints_free(Codepoints *text);
 
-/* Both texts of a score. Free both, even if this fails. */
-bool codepoints_read_pair(Codepoints pair[2], const char *hypothesis, const char *reference,
-                          bool lowercase, Error *error);
+/* The text as UTF-8, for free(); NULL and an Error if memory is short. */
+char *codepoints_utf8(const Codepoints *text, Error *error);
+
+/* A translation and its references, one or more. */
+typedef struct Comparison {
+    Codepoints hypothesis;
+    Codepoints *reference;  // [references], on the heap
+    int references;
+} Comparison;
+
+/* Decodes all texts of a comparison. Free it, even if this fails. */
+bool comparison_read(Comparison *c, const char *hypothesis, const char *const *reference,
+                     int references, bool lowercase, Error *error);
+void comparison_free(Comparison *c);
+
+/* Of the numbers of references of all comparisons so far, for the signature of a score: 0 for none,
+ * else the number, or REFERENCES_VARY. */
+enum { REFERENCES_VARY = -1 };
+int references_join(int before, int references);
+
+/* "nrefs:2", or "nrefs:var"; no comparison counts as one reference. */
+void references_format(int references, char *text, size_t size);
 
 /* An array for `length` code points, or NULL and an Error. */
 uint32_t *codepoints_reserve(int length, Error *error);

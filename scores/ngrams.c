@@ -17,7 +17,8 @@
 typedef struct Edge {
     uint32_t from;    // node
     uint32_t symbol;  // plus 1; 0: the slot is empty
-    int count;        // of the n-gram in the reference, less those found in the hypothesis
+    int count;        // of the n-gram in the present reference
+    int most;         // in any reference, less those found in the hypothesis
 } Edge;
 
 typedef struct NgramTree {
@@ -50,7 +51,7 @@ static Edge *tree_edge(const NgramTree *tree, uint32_t node, uint32_t symbol)
 static Edge *tree_add(const NgramTree *tree, uint32_t node, uint32_t symbol)
 {
     Edge *edge = tree_edge(tree, node, symbol);
-    if (!edge->symbol) *edge = (Edge){node, symbol + 1, 0};
+    if (!edge->symbol) *edge = (Edge){.from = node, .symbol = symbol + 1};
     return edge;
 }
 
@@ -71,38 +72,54 @@ static void number_words(const NgramTree *tree, Codepoints *text)
     text->length = words;
 }
 
-bool ngrams_number_words(Codepoints *hypothesis, Codepoints *reference, Error *error)
+static size_t references_length(const Comparison *c)
+{
+    size_t length = 0;
+    for (int r = 0; r < c->references; r++) length += (size_t)c->reference[r].length;
+    return length;
+}
+
+bool ngrams_number_words(Comparison *c, Error *error)
 {
     NgramTree tree;
-    if (!tree_reserve(&tree, (size_t)hypothesis->length + (size_t)reference->length, error))
-        return false;
-    number_words(&tree, hypothesis);
-    number_words(&tree, reference);
+    size_t length = references_length(c) + (size_t)c->hypothesis.length;
+    if (!tree_reserve(&tree, length, error)) return false;
+    number_words(&tree, &c->hypothesis);
+    for (int r = 0; r < c->references; r++) number_words(&tree, &c->reference[r]);
     free(tree.edge);
     return true;
 }
 
-bool ngrams_count_correct(long long *correct, const Codepoints *hypothesis,
-                          const Codepoints *reference, int order, Error *error)
+/* Adds `step` to the counts of a reference's n-grams: 1, or -1 to take it back. */
+static void count_reference(const NgramTree *tree, const Codepoints *text, int order, int step)
 {
-    NgramTree tree;
-    if (!tree_reserve(&tree, (size_t)order * (size_t)reference->length, error)) return false;
-
-    for (int i = 0; i < reference->length; i++) {
+    for (int i = 0; i < text->length; i++) {
         uint32_t node = 0;
-        for (int n = 0; n < order && i + n < reference->length; n++) {
-            Edge *edge = tree_add(&tree, node, reference->at[i + n]);
-            edge->count++;
-            node = tree_node(&tree, edge);
+        for (int n = 0; n < order && i + n < text->length; n++) {
+            Edge *edge = tree_add(tree, node, text->at[i + n]);
+            edge->count += step;
+            edge->most = edge->count > edge->most ? edge->count : edge->most;
+            node = tree_node(tree, edge);
         }
     }
+}
+
+bool ngrams_count_correct(long long *correct, const Comparison *c, int order, Error *error)
+{
+    NgramTree tree;
+    if (!tree_reserve(&tree, (size_t)order * references_length(c), error)) return false;
+    for (int r = 0; r < c->references; r++) {
+        if (r) count_reference(&tree, &c->reference[r - 1], order, -1);
+        count_reference(&tree, &c->reference[r], order, 1);
+    }
+    const Codepoints *hypothesis = &c->hypothesis;
     for (int i = 0; i < hypothesis->length; i++) {
         uint32_t node = 0;
         for (int n = 0; n < order && i + n < hypothesis->length; n++) {
             Edge *edge = tree_edge(&tree, node, hypothesis->at[i + n]);
             if (!edge->symbol) break;  // nor does a longer n-gram occur
-            if (edge->count > 0) {
-                edge->count--;
+            if (edge->most > 0) {
+                edge->most--;
                 correct[n]++;
             }
             node = tree_node(&tree, edge);

@@ -1,4 +1,5 @@
-/* tokenization.c -- the rules of mteval-v13a and mteval-v14 as regular expressions.
+/* tokenization.c -- the rules of mteval-v13a and mteval-v14 as regular expressions, and those for
+ * Chinese.
  *
  * Source: NIST's mteval-v13a.pl and mteval-v14.pl (in Moses, scripts/generic), the first with
  * its default language-dependent part, the second with --international-tokenization; and Post
@@ -9,11 +10,17 @@
  * about a neighbour does not match without one, so in "in 2010." the period stays with the
  * year. 13a adds a space at both ends, so that every character has neighbours.
  *
+ * zh is sacrebleu's: its table of Chinese characters has five digits where Python reads four, so that
+ * it holds U+2001 to U+2A6D (general punctuation and symbols), and nothing past U+FFFF.
+ *
  * Each rule goes over the whole text, from left to right, before the next one begins. It does
  * not test the characters of a match again. This makes a difference in runs like "1,.2", so the
  * rules are not merged. */
 #include "scores/tokenization.h"
 
+#include "scores/mecab.h"
+
+#include <stdio.h>
 #include <stdlib.h>
 #include <unicode/uregex.h>
 #include <unicode/ustring.h>
@@ -24,6 +31,18 @@ typedef struct Rule {
 
 enum { RULES = 12 };
 
+/* What 13a and zh split: ASCII punctuation except ' , - . */
+#define PUNCTUATION                                                                            \
+    {                                                                                          \
+        "([!-&(-+/:-@\\[-`{-~])", " $1 "                                                       \
+    }
+#define POINTS                                                                                 \
+    {"([^0-9])([.,])", "$1 $2 "},                                                              \
+        {"([.,])([^0-9])", " $1 $2"}, /* "3.5" stays, "5." is split */                         \
+    {                                                                                          \
+        "([0-9])(-)", "$1 $2 "                                                                 \
+    }
+
 // clang-format off
 static const Rule rules[][RULES + 1] = {
     [TOKENIZATION_13A] = {
@@ -32,10 +51,7 @@ static const Rule rules[][RULES + 1] = {
         {"\n", " "},
         {"&quot;", "\""}, {"&amp;", "&"}, {"&lt;", "<"}, {"&gt;", ">"},  // &amp;lt; becomes <
         {"\\A|\\z", " "},
-        {"([!-&(-+/:-@\\[-`{-~])", " $1 "},  // ASCII punctuation except ' , - .
-        {"([^0-9])([.,])", "$1 $2 "},
-        {"([.,])([^0-9])", " $1 $2"},  // "3.5" stays, "5." is split
-        {"([0-9])(-)", "$1 $2 "},
+        PUNCTUATION, POINTS,
     },
     [TOKENIZATION_NONE] = {{0}},
     [TOKENIZATION_CHAR] = {{"([^ ])", " $1 "}},
@@ -44,13 +60,42 @@ static const Rule rules[][RULES + 1] = {
         {"(\\p{P})(\\P{N})", " $1 $2"},
         {"(\\p{S})", " $1 "},
     },
+    [TOKENIZATION_ZH] = {
+        {"([\\u2001-\\u2a6d\\u2e80-\\u2fdf\\u2ff0-\\u303f\\u3100-\\u312f\\u31a0-\\u31ef\\u3200-\\u4db5\\u4e00-\\u9fbb"
+         "\\uf900-\\ufa2d\\ufa30-\\ufa6a\\ufa70-\\ufad9\\ufe10-\\ufe1f\\ufe30-\\ufe4f\\uff00-\\uffef])", " $1 "},
+        PUNCTUATION, POINTS,
+    },
+    [TOKENIZATION_JA_MECAB] = {{0}},
+    [TOKENIZATION_KO_MECAB] = {{0}},
+    [TOKENIZATION_SPM] = {{0}},
 };
 // clang-format on
 
 /* Each rule, from its first use on, as that takes long. */
 static URegularExpression *compiled_rules[sizeof rules / sizeof *rules][RULES + 1];
 
-const char *const tokenization_names[] = {"13a", "none", "char", "intl", NULL};
+const char *const tokenization_names[] = {"13a",      "none",     "char", "intl", "zh",
+                                          "ja-mecab", "ko-mecab", "spm",  NULL};
+
+bool tokenization_needs_spaces(Tokenization tokenization)
+{
+    return tokenization == TOKENIZATION_13A || tokenization == TOKENIZATION_NONE ||
+           tokenization == TOKENIZATION_INTL;
+}
+
+static bool by_mecab(Tokenization tokenization, MecabLanguage *language)
+{
+    *language = tokenization == TOKENIZATION_KO_MECAB ? MECAB_KOREAN : MECAB_JAPANESE;
+    return tokenization == TOKENIZATION_JA_MECAB || tokenization == TOKENIZATION_KO_MECAB;
+}
+
+void tokenization_signature(Tokenization tokenization, char *text, size_t size)
+{
+    MecabLanguage language;
+    char more[32] = "";
+    if (by_mecab(tokenization, &language)) mecab_signature(language, more, sizeof more);
+    snprintf(text, size, "%s%s", tokenization_names[tokenization], more);
+}
 
 /* Returns text [*length] with all matches of a rule replaced, for free(), and frees the text. */
 static UChar *apply(const Rule *rule, URegularExpression **compiled, UChar *text, int *length,
@@ -70,6 +115,8 @@ static UChar *apply(const Rule *rule, URegularExpression **compiled, UChar *text
 
 bool tokenization_apply(Codepoints *text, Tokenization tokenization, Error *error)
 {
+    MecabLanguage language;
+    if (by_mecab(tokenization, &language)) return mecab_split(text, language, error);
     UErrorCode status = U_ZERO_ERROR;
     while (text->length > 0 && codepoints_is_space(text->at[text->length - 1])) text->length--;
     int length = 0, size = 2 * text->length;

@@ -8,16 +8,27 @@
 #include "scores/codepoints.h"
 
 typedef enum {
-    TOKENIZATION_13A,   // the rules of WMT: ASCII punctuation; the default
-    TOKENIZATION_NONE,  // words are what white space separates
-    TOKENIZATION_CHAR,  // every character but white space is a word
-    TOKENIZATION_INTL,  // the punctuation and the symbols of all scripts
+    TOKENIZATION_13A,       // the rules of WMT: ASCII punctuation; the default
+    TOKENIZATION_NONE,      // words are what white space separates
+    TOKENIZATION_CHAR,      // every character but white space is a word
+    TOKENIZATION_INTL,      // the punctuation and the symbols of all scripts
+    TOKENIZATION_ZH,        // every Chinese character is a word; the rest as 13a
+    TOKENIZATION_JA_MECAB,  // words by MeCab (mecab.h)
+    TOKENIZATION_KO_MECAB,
+    TOKENIZATION_SPM,  // the pieces of a SentencePiece model; the caller makes them
 } Tokenization;
 
-/* Indexed by Tokenization: "13a", "none", "char", "intl"; then NULL. */
+/* Indexed by Tokenization: "13a", "none", "char", "intl", "zh", "ja-mecab", "ko-mecab", "spm"; then
+ * NULL. */
 extern const char *const tokenization_names[];
 
+/* Whether words are what white space and punctuation separate. */
+bool tokenization_needs_spaces(Tokenization tokenization);
+
+/* The name, and of MeCab its version and dictionary. */
+void tokenization_signature(Tokenization tokenization, char *text, size_t size);
+
 /* Adds white space, so that white space separates the words. There may be several spaces
- * between two words, and some at both ends. Fails if memory is short; the text may then be half
- * done. */
+ * between two words, and some at both ends. Fails if memory is short, or MeCab is missing; the text
+ * may then be half done. */
 bool tokenization_apply(Codepoints *text, Tokenization tokenization, Error *error);

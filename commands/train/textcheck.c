@@ -70,9 +70,11 @@ void textcheck_report(const CorpusCheck *check, size_t pairs, bool swapped,
     };
     for (size_t i = 0; i < sizeof warnings / sizeof *warnings; i++)
         say(check, pairs, settings, warnings[i].kind, warnings[i].rare, warnings[i].what);
-    if (check->unspaced && settings->data.bleu_tokenize != TOKENIZATION_CHAR)
-        console_say("warning       the target has hardly any spaces, and BLEU counts words: "
-                    "--bleu-tokenize char counts characters");
+    if (check->unspaced &&
+        tokenization_needs_spaces((Tokenization)settings->data.bleu_tokenize))
+        console_say(
+            "warning       the target has hardly any spaces, and BLEU counts words: use "
+            "--bleu-tokenize zh for Chinese, ja-mecab for Japanese, char for others");
     if (swapped)
         console_say(
             "warning       the validation text does not look like the training text: are "

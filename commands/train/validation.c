@@ -85,9 +85,18 @@ static bool find_loss(Validation *v, Error *error)
                      training_advice(advice, &v->run->settings->training));
 }
 
+static char *split_pieces(const void *tokenizer, const char *text, Error *error)
+{
+    return tokenizer_split(tokenizer, text, error);
+}
+
 static bool score_translations(Validation *v, Error *error)
 {
     Bleu bleu = {.tokenization = (Tokenization)v->run->settings->data.bleu_tokenize};
+    if (bleu.tokenization == TOKENIZATION_SPM) {
+        bleu.split = split_pieces;
+        bleu.context = v->run->vocabulary.tokenizer[TARGET];
+    }
     Chrf chrf = {.word_order = 0};
     for (int s = 0; s < v->translated; s++) {
         size_t length;
@@ -95,8 +104,8 @@ static bool score_translations(Validation *v, Error *error)
         char *reference = composed(text, length),
              *own = composed(v->hypothesis[s], strlen(v->hypothesis[s]));
         bool good = (reference && own) || error_memory(error, "to score translations");
-        good = good && bleu_add(&bleu, own, reference, error) &&
-               chrf_add(&chrf, own, reference, error);
+        good = good && bleu_add(&bleu, own, (const char *[]){reference}, 1, error) &&
+               chrf_add(&chrf, own, (const char *[]){reference}, 1, error);
         if (good && !strcmp(own, reference)) v->exact++;
         free(reference);
         free(own);

@@ -9,7 +9,7 @@
 #include "base/utf8.h"
 #include "commands/command.h"
 #include "data/text.h"
-#include "scores/tokenization.h"
+#include "scores/significance.h"
 
 #define FIELD(name) offsetof(Request, name)
 // clang-format off
@@ -80,16 +80,29 @@ static const Option request_options[] = {
      OPTION_COMMON},
     {"target", OPTION_TEXT, FIELD(target), 0, 0, NULL, "FILE",
      "with --score, --align or --head-report: the translations of the input, line by line", 0},
-    {"reference", OPTION_TEXT, FIELD(reference), 0, 0, NULL, "FILE",
-     "print BLEU and chrF against these references, line by line", OPTION_COMMON},
-    {"hypothesis", OPTION_TEXT, FIELD(hypothesis), 0, 0, NULL, "FILE",
-     "with --reference: score these translations, without a model", 0},
+    {"reference", OPTION_LIST, FIELD(reference), 0, 0, NULL, "FILE",
+     "print BLEU, chrF and TER against these references, line by line; given several times: several "
+     "references a line, of which an empty one is none", OPTION_COMMON},
+    {"hypothesis", OPTION_LIST, FIELD(hypothesis), 0, 0, NULL, "FILE",
+     "with --reference: score these translations, without a model; given several times: compare "
+     "systems with the first one", 0},
+    {"significance", OPTION_CHOICE, FIELD(significance), 0, 0, significance_names, NULL,
+     "with --hypothesis: 95 % intervals and p-values by (paired) bootstrap resampling, or p-values by "
+     "approximate randomization; auto: bootstrap for several systems", 0},
+    {"trials", OPTION_INT, FIELD(trials), 0, 1000000, NULL, "N",
+     "of --significance; 0: 1,000 of bootstrap, 10,000 of randomization", OPTION_EXPERT},
+    {"documents", OPTION_FLAG, FIELD(documents), 0, 0, NULL, NULL,
+     "with --hypothesis: empty lines end documents, which --json scores and --significance draws in "
+     "place of lines", OPTION_EXPERT},
     {"invalid", OPTION_CHOICE, FIELD(invalid), 0, 0, text_invalid_names, NULL,
      "a line that is not valid UTF-8: stop, or replace each invalid byte by U+FFFD", 0},
     {"bleu-tokenize", OPTION_CHOICE, FIELD(bleu_tokenize), 0, 0, tokenization_names, NULL,
-     "tokenization of BLEU, as sacrebleu names it", 0},
+     "tokenization of BLEU, as sacrebleu names it; ja-mecab and ko-mecab need MeCab, spm takes the "
+     "pieces of a SentencePiece model", 0},
+    {"bleu-model", OPTION_TEXT, FIELD(bleu_model), 0, 0, NULL, "FILE",
+     "the SentencePiece model of --bleu-tokenize spm; default: that of --model", 0},
     {"lowercase", OPTION_FLAG, FIELD(lowercase), 0, 0, NULL, NULL,
-     "ignore case in BLEU and chrF", 0},
+     "ignore case in BLEU and chrF; TER always does", 0},
     {"json", OPTION_FLAG, FIELD(json), 0, 0, NULL, NULL,
      "print one JSON object per line, with scores and tokens; with --hypothesis: the scores",
      OPTION_COMMON},
@@ -114,6 +127,13 @@ static int is_dash(const char *path)
     return path && !strcmp(path, "-");
 }
 
+static int dashes_of(const StringList *paths)
+{
+    int dashes = 0;
+    for (int i = 0; i < paths->count; i++) dashes += is_dash(paths->item[i]);
+    return dashes;
+}
+
 static bool check(Request *r, Error *error)
 {
     if (!choice_parse(&r->choice, &r->choice_words, error) ||
@@ -122,10 +142,11 @@ static bool check(Request *r, Error *error)
         return false;
     bool page = false, picture = r->attention.count || r->show;
     bool pairs = r->align && (r->target || r->gold);
-    bool work = r->texts.count || r->hypothesis || r->score;
-    int dashes =
-        is_dash(r->reference) + is_dash(r->target) + is_dash(r->hypothesis) + is_dash(r->gold) +
-        (!r->texts.count && !r->by_hand && !r->hypothesis && !r->save_int8 && !r->export);
+    bool hypothesis = r->hypothesis.count, reference = r->reference.count;
+    bool work = r->texts.count || hypothesis || r->score;
+    int dashes = dashes_of(&r->reference) + is_dash(r->target) + dashes_of(&r->hypothesis) +
+                 is_dash(r->gold) +
+                 (!r->texts.count && !r->by_hand && !hypothesis && !r->save_int8 && !r->export);
     for (int i = 0; i < r->attention.count; i++) {
         int format = picture_format(r->attention.item[i], error);
         page = page || format == PICTURE_HTML;
@@ -136,12 +157,17 @@ static bool check(Request *r, Error *error)
         const char *why;
     } rules[] = {
         {r->given && r->texts.count != 1, "--given is the translation of one TEXT: give one"},
-        {r->given &&
-             (r->search.n_best > 1 || r->score || r->target || r->hypothesis || r->prefix),
+        {r->given && (r->search.n_best > 1 || r->score || r->target || hypothesis || r->prefix),
          "--given is one whole translation: it does not go with --n-best, --score, --target, "
          "--hypothesis or --prefix"},
-        {r->hypothesis && (!r->reference || r->texts.count),
+        {hypothesis && (!reference || r->texts.count),
          "--hypothesis scores a file of translations: it needs --reference, and no text"},
+        {(r->significance != SIGNIFICANCE_AUTO || r->documents) && !hypothesis,
+         "--significance and --documents go with --hypothesis: they need all lines again"},
+        {(r->bleu_tokenize == TOKENIZATION_SPM && hypothesis && !r->bleu_model) ||
+             (r->bleu_model && r->bleu_tokenize != TOKENIZATION_SPM),
+         "--bleu-tokenize spm and --bleu-model FILE go together: FILE is a SentencePiece "
+         "model"},
         {r->save_int8 && (work || r->model.count > 1),
          "--save-int8 writes one model and stops: there is nothing to translate or to score "
          "with it"},
@@ -167,7 +193,7 @@ static bool check(Request *r, Error *error)
         {(r->from || r->to) && (!r->head_report || !r->from || !r->to || r->json),
          "--from WORD --to WORD go together with --head-report, without --json"},
         {r->head_report &&
-             (r->align || r->explain || r->score || r->hypothesis || r->reference || picture),
+             (r->align || r->explain || r->score || hypothesis || reference || picture),
          "--head-report goes with --target: ask for other views alone"},
         {r->target && !r->score && !r->align && !r->head_report,
          "--target goes with --score, --align or --head-report: it has the translations that "
@@ -175,13 +201,13 @@ static bool check(Request *r, Error *error)
         {r->gold && !r->align, "--gold goes with --align: it has the right links"},
         {dashes > 1, "only one of the input, --reference, --target, --hypothesis "
                      "and --gold can be standard input"},
-        {pairs && (r->reference || picture),
+        {pairs && (reference || picture),
          "--align of given translations translates nothing: it does not go with --reference or "
          "--attention"},
-        {r->score && (r->hypothesis || r->reference || r->align || picture || r->prefix),
+        {r->score && (hypothesis || reference || r->align || picture || r->prefix),
          "--score asks the model about given translations: it does not go with --hypothesis, "
          "--reference, --align, --attention or --prefix"},
-        {r->intervention.any && (r->hypothesis || r->save_int8 || r->list_vocabulary),
+        {r->intervention.any && (hypothesis || r->save_int8 || r->list_vocabulary),
          "--ablate and --intervene show what a model says: they do not go with --hypothesis, "
          "--save-int8 or --list-vocabulary"},
     };

@@ -11,14 +11,13 @@
 enum { REQUEST_GROUPS = 4 };
 
 typedef struct Request {
-    StringList model, attention;
-    char *prefix, *given, *word, *target, *hypothesis, *reference, *save_int8, *export,
-        *by_hand;
-    char *neighbours, *from, *to, *gold;
-    int threads, bleu_tokenize, pair_count;
+    StringList model, attention, hypothesis, reference;
+    char *prefix, *given, *word, *target, *save_int8, *export, *by_hand;
+    char *neighbours, *from, *to, *gold, *bleu_model;
+    int threads, bleu_tokenize, pair_count, significance, trials;
     int invalid;  // a TextInvalid
     bool align, words, pieces, head_report, int8, list_vocabulary, show, explain, backward,
-        score, lowercase, json, quiet, short_help, help, version;
+        score, lowercase, documents, json, quiet, short_help, help, version;
     PassageConfig passage;
     SearchConfig search;
     ChoiceConfig choice_words;

@@ -1,115 +1,351 @@
-/* scores.c -- BLEU and chrF against a file of references; see scores.h. */
+/* scores.c -- scores of translations against files of references; see scores.h. */
 #include "commands/translate/scores.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "base/json.h"
 #include "commands/command.h"
 #include "commands/translate/input.h"
 #include "scores/composed.h"
 
-static char *copy(const Scores *scores, const char *text, size_t length)
+enum { BOOTSTRAP_TRIALS = 1000, RANDOMIZATION_TRIALS = 10000, LINE = 384 };
+
+static bool keeps_segments(const Request *r)
 {
-    return scores->composed ? composed(text, length) : strndup(text, length);
+    return r->hypothesis.count && (r->json || r->documents || r->hypothesis.count > 1 ||
+                                   r->significance > SIGNIFICANCE_NONE);
 }
 
-bool scores_open(Scores *scores, const Request *r, Error *error)
+static char *split_pieces(const void *tokenizer, const char *text, Error *error)
 {
-    *scores = (Scores){
-        .bleu = {.tokenization = (Tokenization)r->bleu_tokenize, .lowercase = r->lowercase},
-        .chrf = {.word_order = CHRF_WORD_ORDER, .lowercase = r->lowercase},
-        .composed = !r->hypothesis};
-    bool good = text_open(&scores->reference, r->reference, error);
-    scores->reference.replace = r->invalid == TEXT_REPLACE;
+    return tokenizer_split(tokenizer, text, error);
+}
+
+/* Loads the SentencePiece model that BLEU splits by. */
+static bool load_tokenizer(Scores *scores, const char *path, Error *error)
+{
+    enum { LARGEST = 1 << 28 };
+    unsigned char *adopted = NULL;
+    size_t size, adopted_size;
+    char *bytes = file_read(path, LARGEST, &size, error);
+    bool good = bytes &&
+                (tokenizer_adopt(&adopted, &adopted_size, bytes, size, NULL, 0, error) ||
+                 error_prefix(error, path)) &&
+                (scores->tokenizer = tokenizer_load(adopted, adopted_size, error));
+    free(bytes);
+    free(adopted);
     return good;
 }
 
-bool scores_add(Scores *scores, const char *hypothesis)
+bool scores_open(Scores *scores, const Request *r, const Tokenizer *tokenizer, Error *error)
 {
-    const char *line;
-    size_t length;
-    TextReader *reference = &scores->reference;
-    Error *failure = &scores->failure;
-    if (failure->text[0] || !partner_next(reference, &line, &length, "translations", failure))
-        return false;
-    scores->bytes += length;
-    for (size_t i = 0; i < length; i++) scores->spaces += line[i] == ' ';
-    if (length > CODEPOINTS_LIMIT || strlen(hypothesis) > CODEPOINTS_LIMIT) {
-        command_say(stderr, "%s:%zu: more than %d bytes are too long to score: left out",
-                    reference->name, reference->line, CODEPOINTS_LIMIT);
-        return true;
+    int systems = r->hypothesis.count ? r->hypothesis.count : 1;
+    Bleu bleu = {.tokenization = (Tokenization)r->bleu_tokenize, .lowercase = r->lowercase};
+    *scores = (Scores){.request = r};
+    if (r->bleu_model && !load_tokenizer(scores, r->bleu_model, error)) return false;
+    if (bleu.tokenization == TOKENIZATION_SPM) {
+        bleu.split = split_pieces;
+        bleu.context = scores->tokenizer ? scores->tokenizer : tokenizer;
     }
-    char *own = copy(scores, hypothesis, strlen(hypothesis)),
-         *other = copy(scores, line, length);
-    bool good = (own && other) || error_memory(failure, "to score translations");
-    good = good && bleu_add(&scores->bleu, own, other, failure) &&
-           chrf_add(&scores->chrf, own, other, failure);
-    free(own);
-    free(other);
+    scores->none = statistics_none(&bleu);
+    scores->system = calloc((size_t)systems, sizeof *scores->system);
+    scores->reference = calloc((size_t)r->reference.count, sizeof *scores->reference);
+    if (!scores->system || !scores->reference)
+        return error_memory(error, "for the scores of %d systems", systems);
+    for (; scores->systems < systems; scores->systems++)
+        scores->system[scores->systems].total = scores->none;
+    for (; scores->references < r->reference.count; scores->references++) {
+        TextReader *reader = &scores->reference[scores->references];
+        if (!text_open(reader, r->reference.item[scores->references], error)) return false;
+        reader->replace = r->invalid == TEXT_REPLACE;
+    }
+    return true;
+}
+
+void scores_close(Scores *scores)
+{
+    size_t replaced = 0;
+    for (int r = 0; r < scores->references; r++) {
+        replaced += scores->reference[r].replaced;
+        text_close(&scores->reference[r]);
+    }
+    for (int s = 0; s < scores->systems; s++) {
+        replaced += scores->system[s].hypothesis.replaced;
+        text_close(&scores->system[s].hypothesis);
+        free(scores->system[s].segment);
+    }
+    free(scores->reference);
+    free(scores->system);
+    tokenizer_free(scores->tokenizer);
+    *scores = (Scores){.replaced = replaced};
+}
+
+/* Makes room for one more segment of each system. */
+static bool reserve(Scores *scores, Error *error)
+{
+    if (scores->segments < scores->capacity) return true;
+    int capacity = scores->capacity ? 2 * scores->capacity : 1024;
+    for (int s = 0; s < scores->systems; s++) {
+        size_t bytes = (size_t)capacity * sizeof *scores->system[s].segment;
+        Statistics *segment = realloc(scores->system[s].segment, bytes);
+        if (!segment) return error_memory(error, "for the scores of %d lines", capacity);
+        scores->system[s].segment = segment;
+    }
+    scores->capacity = capacity;
+    return true;
+}
+
+/* Keeps the statistics of a line: of its own, or in those of its document. */
+static bool keep(Scores *scores, const Statistics *line, Error *error)
+{
+    if (!keeps_segments(scores->request) || !reserve(scores, error)) return !error->text[0];
+    int at = scores->in_document ? scores->segments - 1 : scores->segments++;
+    for (int s = 0; s < scores->systems; s++) {
+        if (scores->in_document) statistics_join(&scores->system[s].segment[at], &line[s]);
+        else scores->system[s].segment[at] = line[s];
+    }
+    scores->in_document = scores->request->documents;
+    return true;
+}
+
+/* Adds one translation by each system. */
+static bool add(Scores *scores, const char *const *hypothesis, const char *const *reference,
+                int references, Error *error)
+{
+    Statistics *line = calloc((size_t)scores->systems, sizeof *line);
+    if (!line) return error_memory(error, "to score translations");
+    const Request *r = scores->request;
+    bool good = true;
+    for (int s = 0; s < scores->systems && good; s++) {
+        const char *text = hypothesis[s];
+        char *own = r->hypothesis.count ? NULL : composed(text, strlen(text));
+        if (!r->hypothesis.count && !own) good = error_memory(error, "to score translations");
+        line[s] = scores->none;
+        good = good && statistics_add(&line[s], own ? own : text, reference, references, error);
+        if (good) statistics_join(&scores->system[s].total, &line[s]);
+        free(own);
+    }
+    good = good && keep(scores, line, error);
+    free(line);
     return good;
 }
 
-bool scores_add_file(Scores *scores, const char *path, Error *error)
+/* The next line of each file of references, as texts for free(). Of several files, an empty line is
+ * no reference, unless all are empty. *references (=) how many there are. */
+static bool next_references(Scores *scores, char **reference, int *references, bool *too_long,
+                            Error *error)
 {
-    TextReader hypothesis;
+    bool same = scores->request->hypothesis.count;  // as it is, without composing
     const char *line;
     size_t length;
-    TextResult result;
-    if (!text_open(&hypothesis, path, error)) return false;
-    hypothesis.replace = scores->reference.replace;
-    do result = text_next(&hypothesis, &line, &length, error);
-    while (result == TEXT_LINE && scores_add(scores, line));
-    scores->reference.replaced += hypothesis.replaced;
-    text_close(&hypothesis);
-    return result != TEXT_ERROR;
+    *references = 0;
+    for (int r = 0; r < scores->references; r++) {
+        if (!partner_next(&scores->reference[r], &line, &length, "translations", error))
+            return false;
+        scores->bytes += length;
+        for (size_t i = 0; i < length; i++) scores->spaces += line[i] == ' ';
+        *too_long = *too_long || length > CODEPOINTS_LIMIT;
+        bool last = r == scores->references - 1;
+        if (!length && !(last && !*references)) continue;
+        char *copy = same ? strndup(line, length) : composed(line, length);
+        if (!copy) return error_memory(error, "to score translations");
+        reference[(*references)++] = copy;
+    }
+    return true;
 }
 
-static void print_text(const Scores *scores, FILE *out)
+bool scores_add(Scores *scores, const char *const *hypothesis)
 {
-    char bleu[256], chrf[256], words[256];
-    Chrf characters = scores->chrf;
-    characters.word_order = 0;  // what counts chrF2++ counts chrF2
-    bleu_format(&scores->bleu, bleu, sizeof bleu);
-    chrf_format(&characters, chrf, sizeof chrf);
-    chrf_format(&scores->chrf, words, sizeof words);
-    fprintf(out, "%s\n%s\n%s\n", bleu, chrf, words);
+    Error *failure = &scores->failure;
+    if (failure->text[0]) return false;
+    int references = 0;
+    bool too_long = false, empty = true;
+    char **reference = calloc((size_t)scores->references, sizeof *reference);
+    bool good = reference || error_memory(failure, "to score translations");
+    good = good && next_references(scores, reference, &references, &too_long, failure);
+    for (int s = 0; good && s < scores->systems; s++) {
+        too_long = too_long || strlen(hypothesis[s]) > CODEPOINTS_LIMIT;
+        empty = empty && !hypothesis[s][0];
+    }
+    if (good && too_long)
+        command_say(stderr, "%s:%zu: more than %d bytes are too long to score: left out",
+                    scores->reference->name, scores->reference->line, CODEPOINTS_LIMIT);
+    else if (good && scores->request->documents && empty && !reference[0][0])
+        scores->in_document = false;
+    else if (good)
+        good = add(scores, hypothesis, (const char *const *)reference, references, failure);
+    for (int r = 0; r < references; r++) free(reference[r]);
+    free(reference);
+    return good;
 }
 
-static void print_json(const Scores *scores, FILE *out)
+/* The next line of every system's file; *count (=) of how many there is one. */
+static bool next_hypotheses(Scores *scores, const char **hypothesis, int *count, Error *error)
 {
-    char signature[128];
-    BleuScore bleu = bleu_score(&scores->bleu);
-    Chrf characters = scores->chrf;
-    characters.word_order = 0;
-    JsonWriter json = {.out = out, .lines = true};
-    bleu_signature(&scores->bleu, signature, sizeof signature);
-    json_open(&json, NULL);
-    json_put_real(&json, "bleu", bleu.score);
-    json_put_real(&json, "chrf2", chrf_score(&characters));
-    json_put_real(&json, "chrf2pp", chrf_score(&scores->chrf));
-    json_put_reals(&json, "precisions", bleu.precisions, BLEU_ORDER);
-    json_put_real(&json, "bp", bleu.brevity_penalty);
-    json_put_text(&json, "signature", signature);
-    json_close(&json);
+    size_t length;
+    *count = 0;
+    for (int s = 0; s < scores->systems; s++) {
+        TextResult result =
+            text_next(&scores->system[s].hypothesis, &hypothesis[s], &length, error);
+        if (result == TEXT_ERROR) return false;
+        *count += result == TEXT_LINE;
+    }
+    return true;
 }
 
-/* BLEU of a language without spaces counts sentences, unless it is of characters. */
+bool scores_add_files(Scores *scores, Error *error)
+{
+    const StringList *paths = &scores->request->hypothesis;
+    for (int s = 0; s < scores->systems; s++) {
+        System *system = &scores->system[s];
+        system->name = paths->item[s];
+        if (!text_open(&system->hypothesis, system->name, error)) return false;
+        system->hypothesis.replace = scores->reference->replace;
+    }
+    const char **hypothesis = calloc((size_t)scores->systems, sizeof *hypothesis);
+    if (!hypothesis) return error_memory(error, "for %d systems", scores->systems);
+    int count;
+    bool good;
+    do good = next_hypotheses(scores, hypothesis, &count, error);
+    while (good && count == scores->systems && scores_add(scores, hypothesis));
+    free(hypothesis);
+    if (good && count && count < scores->systems)
+        return error_set(error,
+                         "line %zu is missing in %d of the %d files of translations: they must "
+                         "match line by line",
+                         scores->reference->line + 1, scores->systems - count, scores->systems);
+    return good;
+}
+
+/* ---- printing ---- */
+
+/* *trials (=) of the test that the request asks for, or SIGNIFICANCE_NONE */
+static Significance test_of(const Scores *scores, int *trials)
+{
+    const Request *r = scores->request;
+    Significance test = (Significance)r->significance;
+    if (test == SIGNIFICANCE_AUTO)
+        test = scores->systems > 1 ? SIGNIFICANCE_BOOTSTRAP : SIGNIFICANCE_NONE;
+    *trials = r->trials;
+    if (!*trials)
+        *trials = test == SIGNIFICANCE_BOOTSTRAP ? BOOTSTRAP_TRIALS : RANDOMIZATION_TRIALS;
+    return test;
+}
+
+/* "; mean 31.21 ± 0.90, p = 0.012": what the trials say of a score. */
+static void format_estimate(char *text, size_t size, const Estimate *estimate)
+{
+    int used = 0;
+    text[0] = '\0';
+    if (!isnan(estimate->mean))
+        used = snprintf(text, size, "; mean %.2f ± %.2f", estimate->mean, estimate->interval);
+    if (!isnan(estimate->p))
+        snprintf(text + used, size - (size_t)used, "; p = %.4f", estimate->p);
+}
+
+static void print_text(const Statistics *total, const Estimate *estimate, FILE *out)
+{
+    char line[SCORES][LINE], more[LINE];
+    bleu_format(&total->bleu, line[0], LINE);
+    chrf_format(&total->chrf, line[1], LINE);
+    chrf_format(&total->chrfpp, line[2], LINE);
+    ter_format(&total->ter, line[3], LINE);
+    for (int s = 0; s < SCORES; s++) {
+        format_estimate(more, sizeof more, &estimate[s]);
+        fprintf(out, "%s%s\n", line[s], more);
+    }
+}
+
+static void put_scores(JsonWriter *json, const Statistics *statistics)
+{
+    double score[SCORES];
+    statistics_scores(score, statistics);
+    for (int s = 0; s < SCORES; s++) json_put_real(json, statistics_names[s], score[s]);
+}
+
+static void put_estimate(JsonWriter *json, const char *name, const Estimate *estimate)
+{
+    json_open(json, name);
+    for (int s = 0; s < SCORES; s++) {
+        json_open(json, statistics_names[s]);
+        if (!isnan(estimate[s].mean)) {
+            json_put_real(json, "mean", estimate[s].mean);
+            json_put_real(json, "interval", estimate[s].interval);
+        }
+        if (!isnan(estimate[s].p)) json_put_real(json, "p", estimate[s].p);
+        json_close(json);
+    }
+    json_close(json);
+}
+
+static void put_system(JsonWriter *json, const Scores *scores, const System *system,
+                       const Estimate *estimate)
+{
+    char signature[LINE];
+    const Bleu *bleu = &system->total.bleu;
+    BleuScore score = bleu_score(bleu);
+    json_open(json, NULL);
+    put_scores(json, &system->total);
+    json_put_reals(json, "precisions", score.precisions, BLEU_ORDER);
+    json_put_real(json, "bp", score.brevity_penalty);
+    bleu_signature(bleu, signature, sizeof signature);
+    json_put_text(json, "signature", signature);
+    json_put_text(json, "hypothesis", system->name);
+    if (!isnan(estimate->mean) || !isnan(estimate->p))
+        put_estimate(json, "significance", estimate);
+    json_open_array(json, scores->request->documents ? "documents" : "lines");
+    for (int i = 0; i < scores->segments; i++) {
+        Statistics segment = system->segment[i];
+        segment.bleu.effective_order = true;
+        json_open(json, NULL);
+        put_scores(json, &segment);
+        json_close(json);
+    }
+    json_close(json);
+    json_close(json);
+}
+
+/* What to do about a BLEU that says little. */
 static void advise(const Scores *scores)
 {
-    enum { FEW = 200 };
-    if (scores->bleu.tokenization != TOKENIZATION_CHAR && scores->bytes >= FEW &&
-        scores->spaces * 40 < scores->bytes)
-        command_say(stderr,
-                    "warning: the references have hardly any spaces, and BLEU counts words: "
-                    "--bleu-tokenize char counts characters");
+    const Bleu *bleu = &scores->system->total.bleu;
+    if (tokenization_needs_spaces(bleu->tokenization) && scores->spaces * 40 < scores->bytes)
+        command_say(
+            stderr,
+            "warning: the references have hardly any spaces, and BLEU counts words: use "
+            "--bleu-tokenize zh for Chinese, ja-mecab for Japanese, char for others");
+    else if (!bleu->correct[0] && bleu->hypothesis_length)
+        command_say(stderr, "warning: no word of the translations is in their references: are "
+                            "these the same text, and the same language?");
 }
 
 bool scores_end(Scores *scores, FILE *out, bool json, Error *error)
 {
     if (scores->failure.text[0]) return *error = scores->failure, false;
-    if (!partner_end(&scores->reference, "translations", error)) return false;
+    for (int r = 0; r < scores->references; r++)
+        if (!partner_end(&scores->reference[r], "translations", error)) return false;
+    if (!scores->reference->line)
+        return error_set(error, "'%s' is empty: there is nothing to score",
+                         scores->reference->name);
     advise(scores);
-    (json ? print_json : print_text)(scores, out);
+    int trials;
+    Significance test = test_of(scores, &trials);
+    for (int s = 0; s < scores->systems; s++) {
+        JsonWriter writer = {.out = out, .lines = true};
+        const System *system = &scores->system[s];
+        Estimate estimate[SCORES];
+        for (int k = 0; k < SCORES; k++) estimate[k] = (Estimate){NAN, NAN, NAN};
+        const Statistics *baseline = s ? scores->system->segment : NULL;
+        if ((baseline || test == SIGNIFICANCE_BOOTSTRAP) && test != SIGNIFICANCE_NONE &&
+            !significance_estimate(estimate, test, system->segment, baseline, scores->segments,
+                                   trials, error))
+            return false;
+        if (!json && scores->systems > 1) fprintf(out, "%s%s\n", s ? "\n" : "", system->name);
+        if (json) put_system(&writer, scores, system, estimate);
+        else print_text(&system->total, estimate, out);
+    }
     return true;
 }

@@ -1,31 +1,49 @@
-/* scores.h -- BLEU and chrF of translations against a file of references, line by line. */
+/* scores.h -- scores of translations against files of references, line by line: BLEU, chrF2, chrF2++
+ * and TER, of one system or of several, and whether these differ by more than chance. */
 #pragma once
 
 #include "commands/translate/request.h"
 #include "data/text.h"
-#include "scores/bleu.h"
-#include "scores/chrf.h"
+#include "data/tokenizer.h"
+#include "scores/significance.h"
 
 #include <stdio.h>
 
+/* What made the translations. */
+typedef struct System {
+    const char *name;  // of its file; NULL: this program
+    Statistics total;
+    Statistics *segment;    // [segments], if they are kept
+    TextReader hypothesis;  // if they are in a file
+} System;
+
 typedef struct Scores {
-    Bleu bleu;
-    Chrf chrf;      // with words: chrF2++
-    bool composed;  // compare texts in the form NFC (scores/composed.h)
-    TextReader reference;
-    Error failure;         // why a translation was not scored: none after it is
-    size_t spaces, bytes;  // of the references
+    const Request *request;
+    Statistics none;        // of no line
+    Tokenizer *tokenizer;   // of --bleu-model, or NULL
+    System *system;         // [systems]
+    TextReader *reference;  // [references]
+    int systems, references;
+    int segments, capacity;  // kept: lines, or documents
+    bool in_document;        // the next line belongs to the last of these
+    Error failure;           // why a translation was not scored: none after it is
+    size_t spaces, bytes;    // of the references
+    size_t replaced;         // lines with invalid UTF-8, after scores_close
 } Scores;
 
-/* Opens the references that the request names; the caller closes them. */
-bool scores_open(Scores *scores, const Request *request, Error *error);
+/* Opens the references that the request names. tokenizer: that of the model, for spm; NULL without
+ * one. Close it, even if this fails. */
+bool scores_open(Scores *scores, const Request *request, const Tokenizer *tokenizer,
+                 Error *error);
+void scores_close(Scores *scores);  // does nothing for {0}
 
-/* Adds a translation of the next reference, unless one is longer than CODEPOINTS_LIMIT: that is
- * said on standard error. Returns false after a failure, which scores_end reports. */
-bool scores_add(Scores *scores, const char *hypothesis);
+/* Adds a translation by each system of the next line of the references, unless a text is longer than
+ * CODEPOINTS_LIMIT: that is said on standard error. Returns false after a failure, which
+ * scores_end reports. */
+bool scores_add(Scores *scores, const char *const *hypothesis);
 
-/* Adds all lines of a file of translations. */
-bool scores_add_file(Scores *scores, const char *path, Error *error);
+/* Adds all lines of the files of translations. */
+bool scores_add_files(Scores *scores, Error *error);
 
-/* Prints three lines of text, or one JSON object. Fails if there are more references. */
+/* Prints four lines of text a system, or one JSON object. Fails if there are more references. */
 bool scores_end(Scores *scores, FILE *out, bool json, Error *error);

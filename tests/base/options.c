@@ -97,7 +97,7 @@ TEST(every_kind_is_read)
     assert_string_equal(words.item[0], "one");
     assert_string_equal(words.item[1], "-");
     assert_string_equal(words.item[2], "--d-model");
-    assert_true(parse("--no-output --no-train-source --quiet=false --d-model 1 --d-model 2"));
+    assert_true(parse("--no-output --no-train-source --quiet=false --d-model 2"));
     assert_null(values.output);
     assert_int_equal(values.source.count, 0);
     assert_false(values.quiet);

@@ -5,7 +5,7 @@ cd "$(dirname "$0")/../.." || exit 1
 
 # The translation is the reversed sentence, so the gold alignment is known.
 language 800 60
-"$BIN/train" --train-source train.s --train-target train.t --valid-source valid.s --valid-target valid.t \
+"$latest" "$BIN/train" --train-source train.s --train-target train.t --valid-source valid.s --valid-target valid.t \
     --tokenizer word --vocab-size 60 --d-model 32 --heads 2 --ffn 64 --encoder-layers 1 \
     --decoder-layers 2 --max-length 20 --batch-tokens 300 --valid-every 200 --warmup 40 \
     --learning-rate 0.01 --schedule inverse-sqrt --augment 0 --quiet --max-updates 400 --output run 2>err ||
@@ -33,7 +33,7 @@ check "the best is the lowest of them" grep -q "^best  *layer.*AER $least, " tab
 check "the words of this language are aligned" awk -v a="$least" 'BEGIN { exit !(a < 0.2) }'
 # The frame around a head that aligns best, as its colour in an SVG.
 frame="rgb(85.098039%,42.352941%,6.27451%)"
-"$BIN/train" $corpus $tiny --decoder-layers 2 --quiet --max-updates 1 --output noise 2>err
+"$latest" "$BIN/train" $corpus $tiny --decoder-layers 2 --quiet --max-updates 1 --output noise 2>err
 "$BIN/translate" --model noise --attention noise.svg --given "THREE TWO ONE" --quiet "one two three" >out
 check "no head of an untrained model is marked" sh -c "test -s noise.svg && ! grep -q '$frame' noise.svg"
 translate --align "one two three" "" >out
@@ -64,7 +64,7 @@ check "a pair that is too long is not counted" sh -c \
     'grep -q "^Alignment error rate of 60 pairs" out && grep -q "line 61 has 30 tokens" err'
 
 # The same language, whose pairs teach a head which words are translations.
-"$BIN/train" --train-source train.s --train-target train.t --valid-source valid.s --valid-target valid.t \
+"$latest" "$BIN/train" --train-source train.s --train-target train.t --valid-source valid.s --valid-target valid.t \
     --tokenizer word --vocab-size 60 --d-model 32 --heads 2 --ffn 64 --encoder-layers 1 \
     --decoder-layers 2 --max-length 20 --batch-tokens 300 --valid-every 200 --warmup 40 \
     --learning-rate 0.01 --schedule inverse-sqrt --quiet --max-updates 400 --guide-alignment 0.1 --output guided 2>err

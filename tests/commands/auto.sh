@@ -5,7 +5,7 @@ cd "$(dirname "$0")/../.." || exit 1
 
 language 400 60
 small="--tokenizer word --vocab-size 60 --d-model 16 --heads 2 --ffn 32 --encoder-layers 1 --decoder-layers 1 --max-length 20 --seed 3"
-auto() { "$BIN/train" $corpus "$@" >out 2>err; }
+auto() { "$latest" "$BIN/train" $corpus "$@" >out 2>err; }
 says() { if grep -q -- "$2" err; then pass "$1"; else fail "$1" "$(cat err)"; fi; }
 # has NAME OPTION VALUE: in config.json of the folder run.
 has() {
@@ -40,7 +40,7 @@ has "and what was given" dropout 0.25
 says "and goes on" "^done: 15 updates"
 auto --dropout 0.25 --max-updates 15 --output run
 check "with less on its command line, too" test $? -eq 0
-wrong "but not with another shape" 1 "started with another --d-model" "$BIN/train" $corpus --d-model 32 --output run
+wrong "but not with another shape" 1 "started with another --d-model" "$latest" "$BIN/train" $corpus --d-model 32 --output run
 
 # --time: the updates that fit, and the same bits as a run of so many.
 rm -rf run
@@ -55,13 +55,13 @@ check "--time 5s has the same bits as --max-updates $updates" cmp run/best.safet
 rm -rf run
 for time in 5 5x m -5m nanm infh 1e9h; do
     wrong "--time $time" 2 "^train: --time takes a number with its unit, such as 90s, 30m or 2h, not '$time'$" \
-        "$BIN/train" $corpus "--time=$time" --dry-run
+        "$latest" "$BIN/train" $corpus "--time=$time" --dry-run
 done
-wrong "--time with another preset" 2 "goes with --preset auto" "$BIN/train" $corpus --preset tiny --time 5m --dry-run
+wrong "--time with another preset" 2 "goes with --preset auto" "$latest" "$BIN/train" $corpus --preset tiny --time 5m --dry-run
 
 # A language without spaces is scored by characters.
 tr -d ' ' <train.t >train.joined && tr -d ' ' <valid.t >valid.joined
-"$BIN/train" $small --train-source train.s --train-target train.joined --valid-source valid.s --valid-target valid.joined \
+"$latest" "$BIN/train" $small --train-source train.s --train-target train.joined --valid-source valid.s --valid-target valid.joined \
     --tokenizer char --max-length 60 --max-updates 2 --quiet --output run
 has "characters for a language without spaces" bleu_tokenize '"char"'
 rm -rf run
@@ -73,12 +73,12 @@ has "its shape" d_model 16
 rm -rf run
 
 if mpi_here; then
-    check "two ranks" mpirun -n 2 "$BIN/train" $corpus $small --threads 1 --accumulators 2 --max-updates 6 --quiet --output run
+    check "two ranks" mpirun -n 2 "$latest" "$BIN/train" $corpus $small --threads 1 --accumulators 2 --max-updates 6 --quiet --output run
     mv run ranks
     auto $small --threads 1 --accumulators 2 --max-updates 6 --output run
     check "choose the same" cmp run/best.safetensors ranks/best.safetensors
     rm -rf run
-    check "two ranks have a time together" mpirun -n 2 "$BIN/train" $corpus $small --threads 1 --time 4s --quiet --output run
+    check "two ranks have a time together" mpirun -n 2 "$latest" "$BIN/train" $corpus $small --threads 1 --time 4s --quiet --output run
 else
     echo "skipped ranks: there is no MPI"
 fi

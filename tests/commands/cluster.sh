@@ -18,11 +18,11 @@ options="--preset tiny --tokenizer word --normalization identity --vocab-size 60
     --schedule inverse-sqrt --dropout 0.2 --attention-dropout 0.1 --activation-dropout 0.1
     --clip-norm 0.5 --ema 0.9 --augment 0.5 --train-source train.s --train-target train.t --valid-source valid.s
     --valid-target valid.t"
-one() { "$BIN/train" $options --quiet "$@"; }
+one() { "$latest" "$BIN/train" $options --quiet "$@"; }
 ranks() {
     count=$1
     shift
-    timeout 60 mpirun -n "$count" "$BIN/train" $options --threads 1 "$@"
+    timeout 60 mpirun -n "$count" "$latest" "$BIN/train" $options --threads 1 "$@"
 }
 
 # ---- the same bytes ----
@@ -66,9 +66,9 @@ check "and keep it" cmp each/last.safetensors each2/last.safetensors
 tune="--init one --freeze encoder,embeddings --valid-every 5 --batch-tokens 200 --accumulators 5
     --warmup 5 --ema 0.9
     --train-source train.s --train-target train.t --valid-source valid.s --valid-target valid.t"
-"$BIN/train" $tune --threads 1 --quiet --max-updates 10 --output tuned 2>err
+"$latest" "$BIN/train" $tune --threads 1 --quiet --max-updates 10 --output tuned 2>err
 for updates in 5 10; do
-    timeout 60 mpirun -n 3 "$BIN/train" $tune --threads 1 --quiet --max-updates $updates --output tuned3 2>err
+    timeout 60 mpirun -n 3 "$latest" "$BIN/train" $tune --threads 1 --quiet --max-updates $updates --output tuned3 2>err
 done
 check "fine-tuned by 3 ranks, and resumed: the same bytes" cmp tuned/last.safetensors tuned3/last.safetensors
 
@@ -96,7 +96,7 @@ check "begun by 3 ranks, gone on by 2, ended by one process: the same bytes" \
 
 # start OUTPUT: a run that is long enough to be stopped; returns when it has saved once.
 start() {
-    mpirun -n 2 "$BIN/train" $options --threads 1 --max-updates 2000 --output "$1" >out 2>err &
+    mpirun -n 2 "$latest" "$BIN/train" $options --threads 1 --max-updates 2000 --output "$1" >out 2>err &
     job=$!
     while [ ! -s "$1/last.safetensors" ] && kill -0 $job 2>/dev/null; do sleep 0.05; done
 }
@@ -148,7 +148,7 @@ refused() {
 export OMPI_MCA_odls_base_sigkill_timeout=0
 # two OPTIONS: rank 0 with the options above, rank 1 with these.
 two() {
-    timeout 60 mpirun -n 1 "$BIN/train" $options --output x : -n 1 "$BIN/train" $1 --output x
+    timeout 60 mpirun -n 1 "$latest" "$BIN/train" $options --output x : -n 1 "$latest" "$BIN/train" $1 --output x
 }
 other() { echo "$options" | sed "s/$1/$2/"; }
 

@@ -11,7 +11,7 @@ printf 'TWO ONE\n' >one.t
 
 tiny="$tiny --micro-tokens 60 --valid-every 10"
 corpus="--train-source train.s.gz --train-target train.t --valid-source valid.s --valid-target valid.t"
-train() { "$BIN/train" $corpus $tiny "$@"; }
+train() { "$latest" "$BIN/train" $corpus $tiny "$@"; }
 translate() { "$BIN/translate" "$@"; }
 
 # ---- a run ----
@@ -89,7 +89,7 @@ for format in svg pdf; do
 done
 # A character that no font has: U+0378 is not assigned.
 printf 'a\315\270b\nb\315\270a\n' >strange.s
-"$BIN/train" --train-source strange.s --train-target strange.s --valid-source strange.s \
+"$latest" "$BIN/train" --train-source strange.s --train-target strange.s --valid-source strange.s \
     --valid-target strange.s $tiny --force --tokenizer char --vocab-size 8 --max-updates 1 --quiet --output strange 2>err
 "$BIN/translate" --model strange --attention strange.png "$(sed -n 1p strange.s)" "$(sed -n 2p strange.s)" >out 2>err
 check "a character without a font is named once, with a package" sh -c \
@@ -122,7 +122,7 @@ wrong "out of range" 2 "takes a number from 0 to 0.9" train --dropout 1.5
 wrong "heads and width" 2 "heads 3 does not divide" train --heads 3
 wrong "no such preset" 2 "toy, tiny, small, base or auto" train --preset huge
 wrong "a text where none belongs" 2 "stray" train stray
-wrong "sources without targets" 2 "go in pairs" "$BIN/train" --train-source train.s
+wrong "sources without targets" 2 "go in pairs" "$latest" "$BIN/train" --train-source train.s
 wrong "a picture that is none" 2 "\.png, .svg, .pdf or .html file, not" translate --attention look.jpg one
 wrong "a head that is none" 2 "must be a number from 1" translate --head x one
 wrong "a head that the model does not have" 1 "a layer of the model has 2 heads" \
@@ -138,7 +138,7 @@ wrong "a config with an unknown key" 2 "d_modle" sh -c \
     "sed s/d_model/d_modle/ run/config.json >bad.json; '$BIN/train' --config bad.json --output x"
 
 # ---- what can be wrong: text ----
-bad() { name=$1 pattern=$2; shift 2; wrong "$name" 1 "$pattern" "$BIN/train" $tiny --output bad "$@"; }
+bad() { name=$1 pattern=$2; shift 2; wrong "$name" 1 "$pattern" "$latest" "$BIN/train" $tiny --output bad "$@"; }
 valid="--valid-source valid.s --valid-target valid.t"
 bad "missing file" "no/such.s.*No such file" --train-source no/such.s --train-target train.t $valid
 bad "a folder" "folder" --train-source run --train-target train.t $valid
@@ -169,7 +169,7 @@ for way in --help -h --version; do
 done
 { cat train.s; echo; echo one two; echo "$long"; } >holes.s
 { cat train.t; echo ONE; echo; echo ONE; } >holes.t
-"$BIN/train" $tiny --train-source holes.s --train-target holes.t $valid --output holes --dry-run \
+"$latest" "$BIN/train" $tiny --train-source holes.s --train-target holes.t $valid --output holes --dry-run \
     >out 2>err
 check "empty lines and long ones are skipped and counted" sh -c '
     grep -q "400 pairs" err && grep -q "1 pair: the source line is empty (line 401)" err &&
@@ -193,9 +193,9 @@ echo '<!DOCTYPE html><html><body>404 Not Found</body></html>' >broken
 wrong "an HTML page" 1 "broken.*HTML" translate --model broken one
 : >broken; wrong "an empty checkpoint" 1 "broken" translate --model broken one
 : >file
-wrong "an output folder that cannot be made" 1 "file" "$BIN/train" $corpus $tiny --output file/run --quiet
+wrong "an output folder that cannot be made" 1 "file" "$latest" "$BIN/train" $corpus $tiny --output file/run --quiet
 wrong "another norm in the folder" 1 "started with another --norm" \
-    "$BIN/train" $corpus $tiny --norm pre --output run
+    "$latest" "$BIN/train" $corpus $tiny --norm pre --output run
 wrong "no such activation" 2 "relu, gelu or swish, not" train --activation tanh
 wrong "another model in the folder" 1 "started with another --d-model" \
-    "$BIN/train" $corpus $tiny --d-model 32 --output run
+    "$latest" "$BIN/train" $corpus $tiny --d-model 32 --output run

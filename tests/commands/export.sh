@@ -56,7 +56,7 @@ wrong "--int8, too" 2 "only --model goes with it" translate --model "$toy" --int
 translate --model "$toy" --save-int8 small.safetensors
 wrong "int8" 1 "MarianMT has no weights quantised to int8" translate --model small.safetensors --export no
 language 60 5
-"$BIN/train" $tiny $corpus --augment 0.5 --vocab-size 68 --max-updates 3 --quiet --output reserved >/dev/null 2>&1
+"$latest" "$BIN/train" $tiny $corpus --augment 0.5 --vocab-size 68 --max-updates 3 --quiet --output reserved >/dev/null 2>&1
 translate --model reserved --export exported
 check "placeholders stay in the vocabulary" sh -c '"$0/translate" --model exported --list-vocabulary | head -n 8 | tr -d "\n" |
     grep -qx "<ph1><ph2><ph3><ph4><ph5><ph6><ph7><ph8>"' "$BIN"
@@ -65,14 +65,14 @@ for model in reserved exported; do
     check "each is translated as often as it is there: $model" sh -c '"$0/translate" --model "$1" <marked |
         grep -o "{x}\|%d" | sort | tr -d "\n" | grep -qx "%d{x}{x}"' "$BIN" $model
 done
-check "a run begins with it" "$BIN/train" $corpus --init exported --max-updates 3 --quiet --output again
+check "a run begins with it" "$latest" "$BIN/train" $corpus --init exported --max-updates 3 --quiet --output again
 check "and keeps them" sh -c '"$0/translate" --model again --list-vocabulary | grep -qx "<ph8>"' "$BIN"
 rm -rf reserved exported again
 # refused NAME OPTIONS...
 refused() {
     what=$1
     shift
-    "$BIN/train" $tiny $corpus --max-updates 1 --quiet --output other "$@" >/dev/null 2>&1
+    "$latest" "$BIN/train" $tiny $corpus --max-updates 1 --quiet --output other "$@" >/dev/null 2>&1
     wrong "$what is refused" 1 "MarianMT has $what" translate --model other --export no
     rm -rf other
 }

@@ -17,11 +17,11 @@ fi
 all=20 some=4
 [ "${FAULTS:-}" != all ] || all=400 some=400
 language 60 10
-tiny="$tiny --normalization identity --d-model 8 --ffn 8 --valid-every 1
-      --max-updates 2 --threads 1 --quiet"
+tiny=$("$latest" echo $tiny --normalization identity --d-model 8 --ffn 8 --valid-every 1 \
+    --max-updates 2 --threads 1 --quiet)
 printf 'jane visits africa in september\nthe cat sleeps\n' >text
 # Without attention.png the network runs the same.
-reference() { "$BIN/train" $corpus $tiny "$@" 2>err || cat err; }
+reference() { "$latest" "$BIN/train" $corpus $tiny "$@" 2>err || cat err; }
 reference --max-updates 1 --output before
 cp -r before after && reference --output after
 weights() { tail -c 4000 "$1"; }

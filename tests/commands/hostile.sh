@@ -23,7 +23,7 @@ for file in train.s train.t valid.s valid.t; do
          s/FIVE/FI${bidi}VE/g" $file >changed && mv changed $file
 done
 tiny="$tiny --normalization identity --valid-every 60 --warmup 20"
-"$BIN/train" $corpus $tiny --max-updates 60 --output run 2>err || fail "a model to translate with" "$(tail -n 1 err)"
+"$latest" "$BIN/train" $corpus $tiny --max-updates 60 --output run 2>err || fail "a model to translate with" "$(tail -n 1 err)"
 shows "./train: validation samples" err
 translate() { "$BIN/translate" --model run "$@"; }
 
@@ -36,7 +36,7 @@ translate "zero${escape}[31m ze${c1}ro z${bidi}ero" >out 2>err
 shows "./translate: unknown words" err
 translate --model "no$odd" one >out 2>err
 shows "./translate: errors" err
-"$BIN/train" --train-source "no$odd" --train-target "no$odd" --output none >out 2>err
+"$latest" "$BIN/train" --train-source "no$odd" --train-target "no$odd" --output none >out 2>err
 shows "./train: errors" err
 word="one th${escape}[2Jree fo${c1}2Jur fi${bidi}ve"
 translate --explain "$word" >out 2>err
@@ -91,17 +91,17 @@ wrong "another word for --invalid" 2 "takes stop or replace" translate --invalid
 { cat train.s; printf 't\377wo\n'; } >broken.s
 { cat train.t; echo TWO; } >broken.t
 broken="--train-source broken.s --train-target broken.t --valid-source valid.s --valid-target valid.t"
-wrong "./train stops" 1 "broken.s:401: not valid UTF-8.* --invalid to replace" "$BIN/train" $broken $tiny --quiet --output none
-"$BIN/train" $broken $tiny --invalid replace --max-updates 1 --output replaced 2>err
+wrong "./train stops" 1 "broken.s:401: not valid UTF-8.* --invalid to replace" "$latest" "$BIN/train" $broken $tiny --quiet --output none
+"$latest" "$BIN/train" $broken $tiny --invalid replace --max-updates 1 --output replaced 2>err
 check "./train --invalid replace" test -s replaced/last.safetensors
 check "./train says how many lines" grep -qx "  invalid     1 line with invalid UTF-8, where U+FFFD was read" err
 paste broken.s broken.t >broken.tsv
-"$BIN/train" --train-tsv broken.tsv $tiny --invalid replace --dry-run --output none 2>err
+"$latest" "$BIN/train" --train-tsv broken.tsv $tiny --invalid replace --dry-run --output none 2>err
 check "./train --train-tsv" grep -q "^  invalid     1 line" err
 
 # ---- lines of megabytes ----
 awk 'BEGIN { for (i = 0; i < 150000; i++) printf "%sz%d", i ? " " : "", i; print "" }' >unknown
-timeout 100 "$BIN/translate" --model run --json <unknown >out 2>err
+timeout "${TIMEOUT:-100}" "$BIN/translate" --model run --json <unknown >out 2>err
 check "150,000 unknown words, in linear time" grep -q '"unknown":\["z0",.*,"z149999"\]' out
 check "of which a few are named" grep -qx "translate: line 1: not in this model's vocabulary: z0, z1, .*, z9, and 149,990 more" err
 head -c 1000000 /dev/zero | tr '\0' z | translate >out 2>err
@@ -115,7 +115,7 @@ check "it is said" grep -qx "translate: line 2 has at least [0-9]* tokens withou
 # ---- one line that is too long, or not what it should be ----
 x=$(head -c 1050000 /dev/zero | tr '\0' x)
 for side in s t; do { cat valid.$side; echo "$x"; } >long.$side; done
-"$BIN/train" --train-source train.s --train-target train.t --valid-source long.s --valid-target long.t $tiny \
+"$latest" "$BIN/train" --train-source train.s --train-target train.t --valid-source long.s --valid-target long.t $tiny \
     --valid-every 2 --max-updates 4 --output kept 2>err
 check "./train leaves a validation sentence out that cannot be scored" test $? -eq 0 -a -s kept/best.safetensors
 check "and says which" grep -qx "  skipped     1 pair: longer than --max-length (line 61)" err

@@ -9,9 +9,9 @@ for file in train valid; do sed 's/one/eleven/' $file.s >new-$file.s; done
 new="--train-source new-train.s --train-target train.t --valid-source new-valid.s --valid-target valid.t"
 run="--preset tiny --batch-tokens 300 --warmup 5 --learning-rate 0.01 --schedule inverse-sqrt --valid-every 10
      --max-updates 20 --dropout 0.1"
-"$BIN/train" $corpus $tiny --max-updates 100 --valid-every 50 --quiet --output base 2>err ||
+"$latest" "$BIN/train" $corpus $tiny --max-updates 100 --valid-every 50 --quiet --output base 2>err ||
     fail "the model to begin with" "$(cat err)"
-tune() { "$BIN/train" $new $run "$@"; }
+tune() { "$latest" "$BIN/train" $new $run "$@"; }
 
 tune --init base --threads 2 --output whole 2>said || fail "a run begins with a model" "$(cat said)"
 check "it says so" grep -q "^begins with   weights and vocabulary of base" said
@@ -21,14 +21,14 @@ check "not those of the target" sh -c '! grep -q "of the target tokens are unkno
 check "config.json records the model" grep -q '"init": "base"' whole/config.json
 check "and its shape" grep -q '"d_model": 16' whole/config.json
 # A rate that changes nothing: the first validation is the model's own, on its own text.
-"$BIN/train" $corpus $run --init base --learning-rate 1e-8 --valid-every 1 --max-updates 1 --quiet --output still 2>err
+"$latest" "$BIN/train" $corpus $run --init base --learning-rate 1e-8 --valid-every 1 --max-updates 1 --quiet --output still 2>err
 best_loss() { sed -n '/valid/s/.*"loss":\([0-9.]*\).*/\1/p' "$1/metrics.jsonl" | sort -n | head -n 1; }
 check "its weights are the model's: the loss is its best" awk -v a="$(best_loss still)" -v b="$(best_loss base)" \
     'BEGIN { exit !(a > 0 && (a - b) ^ 2 < (1e-5 * b) ^ 2) }'
 
 # last.safetensors of a run with an average has the same weights, and moments: neither average nor moments are taken.
 losses() { sed 's/,"seconds.*//' "$1/metrics.jsonl" | grep valid; }
-"$BIN/train" $corpus $tiny --max-updates 100 --valid-every 50 --ema 0.9 --quiet --output averaged 2>err
+"$latest" "$BIN/train" $corpus $tiny --max-updates 100 --valid-every 50 --ema 0.9 --quiet --output averaged 2>err
 tune --init averaged/last.safetensors --quiet --output from-last 2>err
 check "last.safetensors gives its weights, and nothing else" test "$(losses from-last)" = "$(losses whole)"
 
@@ -51,18 +51,18 @@ check "with the same bytes" cmp to10/last.safetensors to20/last.safetensors
 odd=$(printf 'mod\350le \303\250 \364\217\277\250')
 mkdir "$odd" && cp base/best.safetensors "$odd" && cp new-train.s "$odd/s" && cp train.t "$odd/t"
 for updates in 10 20; do
-    check "a model, a teacher and a text of any name: $updates updates" "$BIN/train" --train-source "$odd/s" --train-target "$odd/t" \
+    check "a model, a teacher and a text of any name: $updates updates" "$latest" "$BIN/train" --train-source "$odd/s" --train-target "$odd/t" \
         --valid-source new-valid.s --valid-target valid.t $run --init "$odd" --teacher "$odd" --max-updates $updates --output odd
 done
-check "config.json has their names" "$BIN/train" --config odd/config.json --output again
+check "config.json has their names" "$latest" "$BIN/train" --config odd/config.json --output again
 check "and means the same" cmp odd/best.safetensors again/best.safetensors
-wrong "another name is another model" 1 "started with another --init" "$BIN/train" --config odd/config.json --output odd --init base
+wrong "another name is another model" 1 "started with another --init" "$latest" "$BIN/train" --config odd/config.json --output odd --init base
 wrong "a run does not go on with another model" 1 "started with another --init: start a new one" \
     tune --init base --output to10
 wrong "nor with one if it began without" 1 "started with another --init: start a new one" \
     tune --init base --output base
 wrong "nor without one if it began with one" 1 "started with another --init: start a new one" \
-    "$BIN/train" $new $tiny $run --output to10
+    "$latest" "$BIN/train" $new $tiny $run --output to10
 
 # What contradicts the model.
 contradicts="contradicts 'base/best.safetensors', which has another one: leave it out"
@@ -86,7 +86,7 @@ check "--replay adds the model's text" grep -q "^training  *900 pairs of 600 tha
 check "--weight repeats the new one" grep -q "^  again  *300 of them are copies" said
 check "it goes on" tune --init base --replay --weight 2 --max-updates 30 --output replayed
 wrong "without a validation text" 2 "^train: --replay needs --init, the folder of a run, and a validation text" \
-    "$BIN/train" $run --init base --replay --train-source new-train.s --train-target train.t --output no
+    "$latest" "$BIN/train" $run --init base --replay --train-source new-train.s --train-target train.t --output no
 wrong "a model that is no folder" 2 "cannot read 'base/best.safetensors/config.json'" \
     tune --init base/best.safetensors --replay --output no
 wrong "a weight without a corpus" 2 "^train: --weight takes a number from 1 to 9999 for each corpus: '2' is number 2 of 1" \

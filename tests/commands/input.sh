@@ -6,9 +6,9 @@ cd "$(dirname "$0")/../.." || exit 1
 
 language 400 60
 tiny="$tiny --valid-every 60 --warmup 20 --quiet"
-"$BIN/train" $corpus $tiny --max-updates 60 --output run 2>err || fail "a model to translate with" "$(cat err)"
+"$latest" "$BIN/train" $corpus $tiny --max-updates 60 --output run 2>err || fail "a model to translate with" "$(cat err)"
 translate() { "$BIN/translate" --model run "$@"; }
-both() { "$BIN/train" $tiny --max-updates 1 --output "$@"; }
+both() { "$latest" "$BIN/train" $tiny --max-updates 1 --output "$@"; }
 
 # ---- files that are not plain text ----
 # format NAME WHAT COMMAND BYTES: a file of these bytes (printf) is named by both programs.
@@ -57,7 +57,7 @@ check "./train reads -" sh -c "'$BIN/translate' --model dash <valid.s >a && '$BI
 wrong "./train: standard input twice" 2 "only one of the files can be -" both none --train-source - --train-target -
 wrong "./train: a tokenizer and a corpus from it" 2 "only one of the files can be -" both none --tokenizer-model - \
     --train-source train.s --train-target -
-"$BIN/train" --config - --max-updates 3 --output configured <file/config.json 2>>err
+"$latest" "$BIN/train" --config - --max-updates 3 --output configured <file/config.json 2>>err
 check "./train reads --config -" sh -c "test -s configured/last.safetensors && '$BIN/train' --config file/config.json \\
     --max-updates 3 --output named 2>>err && cmp configured/best.safetensors named/best.safetensors"
 check "./train: not --config and a corpus from standard input" sh -c "! '$BIN/train' --config - --train-source - \\
@@ -82,7 +82,7 @@ if cc -o open open.c 2>/dev/null; then
     translate --beam 1 <many.s >many.t
     { cat many.s; sleep 1; cat valid.s; } | ./open "$BIN/translate" --model run --beam 1 2>err | { sleep 2; head -n 4800; } >out
     check "a reader or writer that is waited for gets every line" sh -c 'test "$(wc -c <out)" -gt 65536 && cmp out many.t'
-    { sleep 0.3; gzip -c train.s; } | ./open "$BIN/train" $tiny --train-source - --train-target train.t --dry-run --no-quiet --output none 2>err
+    { sleep 0.3; gzip -c train.s; } | ./open "$latest" "$BIN/train" $tiny --train-source - --train-target train.t --dry-run --no-quiet --output none 2>err
     check "./train waits, too, also for .gz" grep -q "^training  *3[0-9]* pairs of 400" err
 else
     echo "skipped pipes that do not block: needs cc"
@@ -130,7 +130,7 @@ wrong "--explain and --json" 2 "text for people" translate --explain --json one
 wrong "--show of an empty text" 1 "nothing to translate" translate --show ""
 
 # ---- a run that is complete ----
-again() { "$BIN/train" $corpus $tiny --max-updates 60 --output run --no-quiet "$@" >out 2>err; }
+again() { "$latest" "$BIN/train" $corpus $tiny --max-updates 60 --output run --no-quiet "$@" >out 2>err; }
 again
 check "a complete run has nothing left to do" grep -q \
     "^nothing is left to do: the run in run has reached its --max-updates; a larger --max-updates goes on$" err
@@ -141,7 +141,7 @@ check "a run that does nothing keeps its configuration and its checkpoint" sh -c
     'cmp config.json run/config.json && cmp last.safetensors run/last.safetensors'
 check "changed options are named, and no others" \
     grep -q "^these options have changed, without effect: --learning-rate --dropout$" err
-"$BIN/train" $corpus $tiny --max-updates 61 --output run --no-quiet --learning-rate 0.02 2>err
+"$latest" "$BIN/train" $corpus $tiny --max-updates 61 --output run --no-quiet --learning-rate 0.02 2>err
 check "a run that goes on says so" sh -c 'grep -q "^going on .*update 60" err && ! grep -q "is left to do" err'
 
 # ---- the prompt ----

@@ -107,7 +107,7 @@ fi
 for file in train.en.gz train.fr.gz; do gzip -dc "$usr/share/qkv/toy/$file" | head -n 900 | gzip >$file; done
 for file in valid.en valid.fr test.en test.fr; do head -n 5 "$usr/share/qkv/toy/$file" >$file; done
 mkdir bin
-printf '#!/bin/sh\nexec "%s" "$@" %s\n' "$usr/bin/qkv-train" "$small --quiet" >bin/qkv-train
+printf '#!/bin/sh\nexec "%s" "%s" "$@" %s\n' "$latest" "$usr/bin/qkv-train" "$small --quiet" >bin/qkv-train
 chmod +x bin/qkv-train
 for program in qkv-train qkv-translate; do
     sed -n '/^.SH EXAMPLES/,/^.SH SEE/p' "$usr/share/man/man1/$program.1" |

@@ -13,7 +13,7 @@ if nm "$BIN/train" | grep -q -e __asan -e __tsan; then
 fi
 toy=$here/data/toy/model.safetensors
 language 60 10
-tiny="$tiny --normalization identity --valid-every 2 --max-updates 2 --quiet"
+tiny=$("$latest" echo $tiny --normalization identity --valid-every 2 --max-updates 2 --quiet)
 
 # ---- address space ----
 # limited KB COMMAND...: ended with 0, or with 1 and one sentence; or could not be loaded. Prints
@@ -56,14 +56,14 @@ done
 runs=0 good=0 wrong=
 for limit in $limits 500000 600000 700000; do
     rm -rf run
-    limited "$limit" env QKV_KERNEL=openblas "$BIN/train" $corpus $tiny --d-model 64 --ffn 128 --micro-tokens 300 --threads 4 --output run
+    limited "$limit" env QKV_KERNEL=openblas "$latest" "$BIN/train" $corpus $tiny --d-model 64 --ffn 128 --micro-tokens 300 --threads 4 --output run
 done
 check "with OpenBLAS, too ($good of $runs times well)" test -z "$wrong" -a $good -gt 0 -a $good -lt $runs
 [ -z "$wrong" ] || echo "$wrong"
 
 "$BIN/train" $corpus $tiny --threads 1 --output first 2>err || cat err
 for stack in 2048 8192 unlimited; do
-    (ulimit -s $stack; ulimit -v 1000000; "$BIN/train" $corpus $tiny --threads 8 --max-updates 3 --output first 2>err)
+    (ulimit -s $stack; ulimit -v 1000000; "$latest" "$BIN/train" $corpus $tiny --threads 8 --max-updates 3 --output first 2>err)
     check "8 threads in 1 GB of addresses, with a stack of $stack KB" sh -c 'test $0 -eq 0 && ! test -s err || { cat err >&2; false; }' $?
 done
 (ulimit -s 1024; "$BIN/translate" --version >out 2>err)
@@ -108,7 +108,7 @@ exit $status
 END
 size=$(du -sk first | cut -f1)
 for more in 1 8 40; do
-    unshare -m sh full.sh $((size + more)) "$BIN/train" $corpus $tiny --threads 1 --max-updates 4 --output small/run
+    unshare -m sh full.sh $((size + more)) "$latest" "$BIN/train" $corpus $tiny --threads 1 --max-updates 4 --output small/run
     status=$?
     if [ $status -eq 77 ] || ! [ -d left ]; then
         echo "skipped a full disk: cannot mount one"

@@ -6,7 +6,7 @@ cd "$(dirname "$0")/../.." || exit 1
 
 language 200 30
 options="$tiny --max-updates 6 --valid-every 3"
-train() { "$BIN/train" $corpus $options "$@"; }
+train() { "$latest" "$BIN/train" $corpus $options "$@"; }
 # honest NAME: no file of text of the run has a number that is none.
 honest() { ! grep -niE -- '-nan|\<inf\>|infinity' $1.err $1/*.json* $1/weights.tsv && ! grep -i nan $1.err $1/*.json*; }
 
@@ -52,7 +52,7 @@ check "a gradient that is not finite: no nan" honest overflows
 # ---- a checkpoint of version 1 goes on ----
 printf '%s\n' a b 'a b' 'b a' 'a a' 'b b' >t.s && printf '%s\n' b a 'b a' 'a b' 'b b' 'a a' >t.t
 mkdir old && cp "$here/tests/fixtures/checkpoint-1.safetensors" old/last.safetensors
-"$BIN/train" --train-source t.s --train-target t.t \
+"$latest" "$BIN/train" --train-source t.s --train-target t.t \
     --valid-source t.s --valid-target t.t --tokenizer word --normalization identity --vocab-size 8 \
     --d-model 4 --heads 2 --ffn 4 --encoder-layers 1 --decoder-layers 1 --max-length 6 \
     --batch-tokens 40 --warmup 10 --learning-rate 0.03 --dropout 0 --label-smoothing 0 \

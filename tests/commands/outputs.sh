@@ -55,7 +55,7 @@ made() {
 outputs() {
     kind=$1 run=$1 bad=
     shift
-    step train "$BIN/train" $corpus $tiny --d-model 8 --max-length 40 --normalization identity --max-updates 3 --valid-every 3 \
+    step train "$latest" "$BIN/train" $corpus $tiny --d-model 8 --max-length 40 --normalization identity --max-updates 3 --valid-every 3 \
         --threads 1 --output "$run" "$@"
     size=$(sed -n 's/^vocabulary *\([0-9]*\) .*/\1/p' step.err)
     step "weights.tsv" sh -c '! grep -q "a	b" "$0/weights.tsv"' "$run"
@@ -99,7 +99,7 @@ outputs bytes --tokenizer bpe --byte-fallback --vocab-size 300
 for kind in phrases symbols one; do outputs $kind --tokenizer-model $kind.model; done
 
 # ---- the memory of pictures ----
-"$BIN/train" $corpus $tiny --d-model 8 --max-length 2048 --max-updates 1 --quiet --output long
+"$latest" "$BIN/train" $corpus $tiny --d-model 8 --max-length 2048 --max-updates 1 --quiet --output long
 long=$(yes one | head -n 500 | tr '\n' ' ')
 draw() { "$BIN/translate" --quiet --model long --given "$long" "$long" --attention "$@" >out 2>err; }
 for format in svg pdf; do

@@ -6,7 +6,7 @@ cd "$(dirname "$0")/../.." || exit 1
 . tests/fixtures/checks.sh
 
 language 400 60
-train() { "$BIN/train" $corpus $tiny --dropout 0.1 --valid-every 100 --quiet "$@" 2>err; }
+train() { "$latest" "$BIN/train" $corpus $tiny --dropout 0.1 --valid-every 100 --quiet "$@" 2>err; }
 elsewhere() { QKV_KERNEL=plain train "$@"; }
 loss() { sed -n '/"valid"/s/.*"loss":\([^,}]*\).*/\1/p' "$1/metrics.jsonl" | tail -n 1; }
 # ends_as NAME RUN: its last loss is within 0.1 % of that of the run that went on nowhere.
@@ -25,7 +25,7 @@ for bad in neon:"QKV_KERNEL is 'plain'.*, not 'neon'" $(grep -qw avx512vl /proc/
 done
 ends_as "trained there" there
 train --max-updates 150 --output away
-QKV_KERNEL=plain "$BIN/train" $corpus $tiny --dropout 0.1 --valid-every 100 --max-updates 300 --output away 2>err
+QKV_KERNEL=plain "$latest" "$BIN/train" $corpus $tiny --dropout 0.1 --valid-every 100 --max-updates 300 --output away 2>err
 check "begun here, it goes on there" test $? -eq 0
 check "which is said" grep -q "kernels  *plain, no longer [ap]" err
 ends_as "as well" away
@@ -48,10 +48,10 @@ check "the run remembers it" grep -aq 'kernels[^,}]*-openblas-[0-9.]*-[a-z0-9]' 
 blas --max-updates 10 --output blas
 blas --max-updates 20 --output blas
 check "it goes on with the same bytes" cmp blas1/last.safetensors blas/last.safetensors
-QKV_KERNEL=plain wide "$BIN/train" $corpus $tiny --dropout 0.1 --max-updates 22 --output blas 2>err
+QKV_KERNEL=plain wide "$latest" "$BIN/train" $corpus $tiny --dropout 0.1 --max-updates 22 --output blas 2>err
 check "other kernels are said" grep -q "kernels  *plain, no longer .*-openblas-" err
 mkdir broken
 echo broken >broken/libopenblas.so.0
 LD_LIBRARY_PATH=$PWD/broken QKV_KERNEL=openblas wrong "a library that cannot be loaded" 1 \
-    "^train: cannot load OpenBLAS: .*libopenblas.so.0.*QKV_KERNEL" "$BIN/train" $corpus $tiny --max-updates 1 --output none
+    "^train: cannot load OpenBLAS: .*libopenblas.so.0.*QKV_KERNEL" "$latest" "$BIN/train" $corpus $tiny --max-updates 1 --output none
 check "is not needed otherwise" env LD_LIBRARY_PATH="$PWD/broken" QKV_KERNEL=plain "$BIN/translate" --model here one

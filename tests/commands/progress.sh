@@ -9,7 +9,7 @@ tiny="$tiny --valid-every 10"
 says() { if grep -q -- "$2" err; then pass "$1"; else fail "$1" "$(tail -n 5 err)"; fi; }
 
 # ---- the end of a run ----
-"$BIN/train" $corpus $tiny --max-updates 20 --output "a run" --watch "one two" 2>err
+"$latest" "$BIN/train" $corpus $tiny --max-updates 20 --output "a run" --watch "one two" 2>err
 says "the end names the files" "^written to a run: best.safetensors (the model), loss.png, weights.png, attention.png, watch.png$"
 for file in $(sed -n 's/^written to a run: //p' err | tr -d ,); do
     case $file in *.*) check "$file is there" test -s "a run/$file" ;; esac
@@ -17,7 +17,7 @@ done
 command=$(sed -n "s|^translate with: ./|$BIN/|p" err)
 check "the next command can be pasted" sh -c "$command >out && test -s attention.png"
 check "it translates a sentence of the validation text" grep -qxF "$(echo "$command" | sed "s/.* '\(.*\)'$/\1/")" valid.s
-"$BIN/train" $corpus $tiny --max-updates 5000 --output stopped 2>err &
+"$latest" "$BIN/train" $corpus $tiny --max-updates 5000 --output stopped 2>err &
 pid=$!
 while ! [ -s stopped/best.safetensors ] && kill -0 $pid 2>/dev/null; do sleep 0.1; done
 kill -TERM $pid
@@ -36,7 +36,7 @@ terminal() {
     script -qec "stty cols $1; $2" /dev/null </dev/null >out 2>&1
     tr '\r' '\n' <out | sed -n "s/^$(printf '\033')\[K\(.\)/\1/p" >drawn
 }
-run="'$BIN/train' $corpus $(echo $tiny) --max-updates 900 --patience 100 --micro-tokens 20 --d-model 64 --ffn 256 --valid-every 300"
+run="'$latest' '$BIN/train' $corpus $(echo $tiny) --max-updates 900 --patience 100 --micro-tokens 20 --d-model 64 --ffn 256 --valid-every 300"
 for columns in 80 40; do
     terminal $columns "$run --output run$columns"
     check "the progress line at $columns columns" grep -q "^ *[0-9]*% \[#* *\] at most [0-9hms]* left" drawn

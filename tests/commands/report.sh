@@ -6,7 +6,7 @@ cd "$(dirname "$0")/../.." || exit 1
 
 language 400 60
 tiny="$tiny --dry-run --output run"
-dry() { "$BIN/train" $tiny "$@" >out 2>err; }
+dry() { "$latest" "$BIN/train" $tiny "$@" >out 2>err; }
 # says NAME PATTERN: a line of the report.
 says() { if grep -q -- "$2" err; then pass "$1"; else fail "$1" "$(cat err)"; fi; }
 
@@ -71,7 +71,7 @@ part() { awk '/^updates/ { print $9 }' err; }
 seldom=$(part)
 dry $corpus --max-updates 0 --valid-every 1
 check "more validations take more time" awk -v seldom="$seldom" -v often="$(part)" 'BEGIN { exit !(often > 3 * seldom) }'
-"$BIN/train" $corpus $(echo $tiny | sed 's/--dry-run//') --max-updates 20 --quiet
+"$latest" "$BIN/train" $corpus $(echo $tiny | sed 's/--dry-run//') --max-updates 20 --quiet
 before=$(cat run/* | cksum)
 dry $corpus --max-updates 30
 says "of a run that goes on" "^time .* for 10 updates"
@@ -80,8 +80,8 @@ dry $corpus --max-updates 20
 says "of one that has ended" "^time .*about 0s for 0 updates"
 
 # ---- presets, warm-up and samples ----
-plain() { "$BIN/train" $corpus --preset tiny --dry-run --output p "$@" 2>err; }
-(cd "$here" && "$BIN/train" --dry-run --output "$scratch/toy") 2>err
+plain() { "$latest" "$BIN/train" $corpus --preset tiny --dry-run --output p "$@" 2>err; }
+(cd "$here" && "$latest" "$BIN/train" --dry-run --output "$scratch/toy") 2>err
 says "the built-in corpus" "^preset  *toy (default for the built-in corpus)$"
 plain --max-updates 200
 says "a run that ends within the warm-up" \
@@ -90,10 +90,10 @@ plain --max-updates 200 --warmup 20
 check "a shorter warm-up" sh -c '! grep -q "warm-up" err'
 plain --max-epochs 1
 says "a run that ends there after its epochs" "^warning .* ends after update [0-9]*, within the warm-up of 2000"
-"$BIN/train" --help >help
+"$latest" "$BIN/train" --help >help
 check "the help has the defaults of tiny" grep -q '^ *default 0.005)$' help
 check "and a table of all" grep -Eq "^  learning-rate +0.003 +0.005 +0.002 +0.0007$" help
-"$BIN/train" $corpus $(echo $tiny | sed 's/--dry-run//') --max-updates 2 --max-length 200 --valid-every 1 --output s 2>err
+"$latest" "$BIN/train" $corpus $(echo $tiny | sed 's/--dry-run//') --max-updates 2 --max-length 200 --valid-every 1 --output s 2>err
 check "samples are cut at 100 columns" awk '
     /→ .*…$/ { cut++; sub(/→/, "x"); sub(/…/, "x"); if (length($0) != 100) bad = 1 } END { exit bad || !cut }' err
 
@@ -126,13 +126,13 @@ check "no warning without a reason" sh -c '! grep -E "does not look|marks|tags|e
 # ---- characters, and a model that learns nothing ----
 tiny=${tiny% --dry-run --output run}
 sed '5s/$/ ѣ/; 7,16s/$/ ﬁx/; 20,26s/$/ soft\xc2\xadly/' train.s >strange.s
-bpe() { "$BIN/train" $(echo $corpus | sed s/train[.]s/strange.s/) $tiny --tokenizer bpe --vocab-size 80 --dry-run "$@" 2>err; }
+bpe() { "$latest" "$BIN/train" $(echo $corpus | sed s/train[.]s/strange.s/) $tiny --tokenizer bpe --vocab-size 80 --dry-run "$@" 2>err; }
 bpe --character-coverage 0.9999 --normalization text
 says "characters that the normalisation changes" "^  normalised  ﬁ U+FB01 → fi (10), .*U+00AD → nothing (7)$"
-"$BIN/train" $corpus $tiny --tokenizer bpe --vocab-size 80 --max-updates 1 --quiet --output old
+"$latest" "$BIN/train" $corpus $tiny --tokenizer bpe --vocab-size 80 --max-updates 1 --quiet --output old
 bpe --init old
 says "characters without a token" "^  lost  .*ѣ U+0463 (1): the vocabulary has no token for them$"
-"$BIN/train" $corpus $tiny --learning-rate 1 --max-updates 30 --valid-every 10 --schedule constant --output none 2>err
+"$latest" "$BIN/train" $corpus $tiny --learning-rate 1 --max-updates 30 --valid-every 10 --schedule constant --output none 2>err
 says "a model that learns nothing" "^warning .* after the warm-up; if the next validation says so too, try a --learning-rate below 1, "
-"$BIN/train" $corpus $tiny --max-updates 200 --valid-every 100 --output well 2>err
+"$latest" "$BIN/train" $corpus $tiny --max-updates 200 --valid-every 100 --output well 2>err
 check "no such warning when it learns" sh -c '! grep "after the warm-up;" err'

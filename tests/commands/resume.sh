@@ -6,7 +6,7 @@ cd "$(dirname "$0")/../.." || exit 1
 
 language 400 60
 tiny="$tiny --micro-tokens 60 --valid-every 10 --augment 0.5"
-train() { "$BIN/train" $corpus $tiny "$@"; }
+train() { "$latest" "$BIN/train" $corpus $tiny "$@"; }
 
 # ---- the same bits ----
 drop="--dropout 0.2 --attention-dropout 0.1 --activation-dropout 0.1 --max-updates 26 --quiet"
@@ -27,7 +27,7 @@ check "a line of metrics goes on where the run stopped" sh -c '
 # Other options than before are said, and what they do to the learning rate.
 train $drop --threads 2 --max-updates 28 --schedule cosine --output parts 2>err
 check "no word of it if it is quiet" test ! -s err
-"$BIN/train" $corpus $tiny --max-updates 29 --dropout 0.3 --output parts >out 2>err
+"$latest" "$BIN/train" $corpus $tiny --max-updates 29 --dropout 0.3 --output parts >out 2>err
 check "which options are others" grep -Eq \
     "^changed +from here on: --max-updates --schedule --dropout( --[a-z-]+)*; learning rate [0-9.e-]+, before 0" err
 
@@ -35,7 +35,7 @@ check "which options are others" grep -Eq \
 train $drop --max-updates 150 --output whole 2>err
 for signal in INT TERM HUP; do
     case $signal in INT) expected=130 ;; TERM) expected=143 ;; HUP) expected=129 ;; esac
-    setsid env --default-signal "$BIN/train" $corpus $tiny $drop --max-updates 150 --output "stop$signal" 2>err &
+    setsid env --default-signal "$latest" "$BIN/train" $corpus $tiny $drop --max-updates 150 --output "stop$signal" 2>err &
     pid=$!
     while [ ! -s "stop$signal/metrics.jsonl" ] && kill -0 $pid 2>/dev/null; do sleep 0.02; done
     kill -$signal $pid
@@ -86,7 +86,7 @@ check "the run is in the middle of an epoch" test "${updates:-0}" -gt 2
 on() {
     rm -rf on
     cp -r begun on
-    "$BIN/train" $corpus $tiny $drop --valid-every 500 --max-updates 50 --no-quiet --output on "$@" 2>said
+    "$latest" "$BIN/train" $corpus $tiny $drop --valid-every 500 --max-updates 50 --no-quiet --output on "$@" 2>said
 }
 epoch() { grep -a -o '\\"epoch\\":[0-9]*' $1/last.safetensors | tr -dc 0-9; }
 in_epoch() { grep -a -o '\\"update_in_epoch\\":[0-9]*' $1/last.safetensors | tr -dc 0-9; }
@@ -96,7 +96,7 @@ another() {
     shift
     cp -r begun on
     wrong "$name" 1 "^train: the run in 'on/last.safetensors' has another .*$anew" \
-        "$BIN/train" $tiny $drop --max-updates 50 --output on --valid-source valid.s \
+        "$latest" "$BIN/train" $tiny $drop --max-updates 50 --output on --valid-source valid.s \
         --valid-target valid.t "$@"
     check "$name: nothing is changed" cmp begun/last.safetensors on/last.safetensors
     rm -r on
@@ -110,7 +110,7 @@ another "source and target swapped is refused" --train-source train.t --train-ta
 another "--dry-run refuses another text, too" --train-source other.s --train-target train.t --dry-run
 cp -r begun on
 wrong "another validation text is refused" 1 "^train: the run in 'on/last.*' has another validation text: $anew" \
-    "$BIN/train" $tiny $drop --output on --train-source train.s --train-target train.t --valid-source short.s \
+    "$latest" "$BIN/train" $tiny $drop --output on --train-source train.s --train-target train.t --valid-source short.s \
     --valid-target short.t
 wrong "another vocabulary is refused" 1 "started with another --tokenizer-model: start a new one" \
     train $drop --output on --tokenizer-model valid.s
@@ -122,26 +122,26 @@ for change in "--seed 7" "--batch-tokens 2000" "--batch-tokens 100"; do
     check "$change begins a new epoch" test "$(epoch on)" -gt "$begins" -o "$(in_epoch on)" = 10
 done
 check "the same options say nothing of an epoch" sh -c '"$0" "$@" 2>said && ! grep -q "^new epoch\|^warning.*record" said' \
-    "$BIN/train" $corpus $tiny $drop --no-quiet --valid-every 500 --max-updates 41 --output begun
+    "$latest" "$BIN/train" $corpus $tiny $drop --no-quiet --valid-every 500 --max-updates 41 --output begun
 
 # Held-out pairs are chosen by the seed, so another seed is another training text.
 held="--train-source train.s --train-target train.t $tiny --quiet"
-"$BIN/train" $held --max-updates 5 --output held 2>err
+"$latest" "$BIN/train" $held --max-updates 5 --output held 2>err
 wrong "another seed that holds out other pairs" 1 "another training text (--seed holds out other pairs): start" \
-    "$BIN/train" $held --max-updates 10 --seed 7 --output held
-check "the same seed goes on" "$BIN/train" $held --max-updates 10 --output held
+    "$latest" "$BIN/train" $held --max-updates 10 --seed 7 --output held
+check "the same seed goes on" "$latest" "$BIN/train" $held --max-updates 10 --output held
 
 # edit RUN FROM TO: changes the progress of a checkpoint, whose checksums then no longer count.
 edit() { LC_ALL=C sed -i "s/crc32/crcXX/g; s/\\(\\\\\"\\)$2/\\1$3/" "$1/last.safetensors"; }
 rm -rf on
 cp -r begun on
 edit on 'corpus' 'carpus'
-"$BIN/train" $corpus $tiny $drop --no-quiet --max-updates 50 --output on 2>said
+"$latest" "$BIN/train" $corpus $tiny $drop --no-quiet --max-updates 50 --output on 2>said
 check "a checkpoint of an earlier version goes on" test $? = 0
 check "with a warning" grep -q "^warning .*does not record its training text" said
 cp -r begun older
 edit older 'corpus' 'carpus'
-"$BIN/train" $tiny $drop --no-quiet --max-updates 50 --output older --train-source short.s \
+"$latest" "$BIN/train" $tiny $drop --no-quiet --max-updates 50 --output older --train-source short.s \
     --train-target short.t --valid-source valid.s --valid-target valid.t 2>said
 check "also with a shorter text" test $? = 0
 check "which is said" grep -q "^new epoch .* a shorter text" said

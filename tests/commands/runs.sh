@@ -8,7 +8,7 @@ language 400 60
 options="$tiny --normalization identity --micro-tokens 60 --dropout 0.2 --quiet
     --valid-source valid.s --valid-target valid.t"
 corpus="--train-source train.s --train-target train.t"
-train() { "$BIN/train" $options $corpus "$@"; }
+train() { "$latest" "$BIN/train" $options $corpus "$@"; }
 # valid RUN KEY: the values of KEY in the validation lines, one a line.
 valid() { sed -n "/\"valid\"/s/.*\"$2\":\([^,}]*\).*/\1/p" "$1/metrics.jsonl"; }
 # progress RUN KEY: the value of KEY in the progress of last.safetensors.
@@ -59,7 +59,7 @@ done
 long="$averaged --valid-every 40 --max-updates 240"
 train $long --output whole 2>err
 for update in 50 100 150 200; do
-    "$BIN/train" $options $corpus $long --output killed 2>err &
+    "$latest" "$BIN/train" $options $corpus $long --output killed 2>err &
     pid=$!
     await grep -q "\"update\":$update," killed/metrics.jsonl
     kill -9 $pid
@@ -127,7 +127,7 @@ check "R-Drop without dropout" sh -c 'test $1 = 2 && grep -q "give a --dropout" 
 printf 'one two\n\nthree four\n' >few.s
 printf 'TWO ONE\nONE\nFOUR THREE\n' >few.t
 printf 'five six\tSIX FIVE\n' >few.tsv
-few() { "$BIN/train" $options --train-source few.s --train-target few.t --train-tsv few.tsv --output few "$@" 2>err; }
+few() { "$latest" "$BIN/train" $options --train-source few.s --train-target few.t --train-tsv few.tsv --output few "$@" 2>err; }
 few --max-updates 3
 # largest RUN TENSOR NUMBER: the number of the tensor becomes that.
 largest() {
@@ -155,11 +155,11 @@ check "not finite in a validation" sh -c 'test $1 = 1 -a "$(wc -l <err)" = 1 &&
 # ---- when ----
 train --max-epochs 6 --valid-translations 1 --output e1 2>err
 check "once an epoch, if not told otherwise" test "$(valid e1 epoch | tr '\n' ' ')" = "1 2 3 4 5 6 "
-"$BIN/train" $corpus $tiny --max-epochs 6 --valid-translations 40 --output fifth 2>err
+"$latest" "$BIN/train" $corpus $tiny --max-epochs 6 --valid-translations 40 --output fifth 2>err
 every=$(sed -n 's/^validates *every \([0-9]*\) epochs, .*fifth of the work.*/\1/p' err)
 check "less often if validating takes more than a fifth of the work" test "${every:-1}" -gt 1
 check "and so it does" test "$(valid fifth epoch | head -n 1)" = "$every"
-check "--valid-epochs 1 is each epoch" sh -c '"$0" "$@" 2>err && ! grep -q ^validates err' "$BIN/train" \
+check "--valid-epochs 1 is each epoch" sh -c '"$0" "$@" 2>err && ! grep -q ^validates err' "$latest" "$BIN/train" \
     $corpus $tiny --max-epochs 2 --valid-translations 40 --valid-epochs 1 --output each
 train --max-epochs 6 --valid-epochs 4 --output e2 2>err
 check "--valid-epochs, and at the end" test "$(valid e2 epoch | tr '\n' ' ')" = "4 6 "

@@ -13,7 +13,7 @@ child=$(nm "$BIN/train" | grep -q __tsan || echo yes)
 
 language 400 60
 tiny="$tiny --tokenizer char --normalization identity --max-length 60 --threads 2 --micro-tokens 60 --valid-every 10 --max-updates 30"
-train() { "$BIN/train" $corpus $tiny --quiet "$@"; }
+train() { "$latest" "$BIN/train" $corpus $tiny --quiet "$@"; }
 # said COUNT PATTERN: standard error has so many lines with the pattern, and no others.
 said() { test "$(grep -c -- "$2" err)" -eq "$1" -a "$(wc -l <err)" -eq "$1"; }
 
@@ -80,7 +80,7 @@ check "./translate reads it" sh -c '"$0/translate" --model limited "one two" 2>e
 # The disk cannot take the file at the first validation, but at a later one.
 if command -v prlimit >/dev/null; then
     # shellcheck disable=SC2086
-    (ulimit -S -f $((size - 2)); exec "$BIN/train" $corpus $tiny --quiet --max-updates 400 --valid-every 5 --output later) 2>err &
+    (ulimit -S -f $((size - 2)); exec "$latest" "$BIN/train" $corpus $tiny --quiet --max-updates 400 --valid-every 5 --output later) 2>err &
     pid=$!
     while ! grep -q "training goes on" err && kill -0 $pid 2>/dev/null; do sleep 0.01; done
     prlimit --pid $pid --fsize=unlimited
@@ -111,7 +111,7 @@ wait
 # ---- best.safetensors is to be given away: it does not say where its corpus was ----
 mkdir -p secret/place && cp train.s train.t valid.s valid.t secret/place
 at=$scratch/secret/place
-"$BIN/train" --train-source "$at/train.s" --train-target "$at/train.t" --valid-source "$at/valid.s" --valid-target "$at/valid.t" \
+"$latest" "$BIN/train" --train-source "$at/train.s" --train-target "$at/train.t" --valid-source "$at/valid.s" --valid-target "$at/valid.t" \
     $tiny --max-updates 2 --quiet --output given
 check "best.safetensors names its corpus" grep -qa 'train.s' given/best.safetensors
 check "but no folder" sh -c '! grep -qa secret given/best.safetensors'

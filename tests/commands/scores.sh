@@ -5,7 +5,7 @@ cd "$(dirname "$0")/../.." || exit 1
 . tests/fixtures/checks.sh
 
 language 300 40
-train() { "$BIN/train" $corpus $tiny --quiet "$@"; }
+train() { "$latest" "$BIN/train" $corpus $tiny --quiet "$@"; }
 translate() { "$BIN/translate" --quiet "$@"; }
 
 check_model() {  # NAME FORMULA SENTENCE: what --explain and the page say

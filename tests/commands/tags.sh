@@ -9,7 +9,7 @@ for set in train valid; do
     { sed 's/^/>>back<< /; s/$/./' $set.s; sed 's/^/>>same<< /; s/$/./' $set.s; } >$set.from
     { sed 's/$/./' $set.t; tr a-z A-Z <$set.s | sed 's/$/./'; } >$set.to
 done
-learn() { "$BIN/train" $tiny --warmup 20 --learning-rate 0.01 --max-updates 400 --valid-every 400 --train-source train.from \
+learn() { "$latest" "$BIN/train" $tiny --warmup 20 --learning-rate 0.01 --max-updates 400 --valid-every 400 --train-source train.from \
     --train-target train.to --valid-source valid.from --valid-target valid.to "$@" 2>err; }
 check "a model learns both" learn --output run --augment 0.3
 translate() { "$BIN/translate" --quiet --model run "$@"; }
@@ -37,6 +37,6 @@ check "another form, by its pattern" learn --output other --tag '\[2*\]' --max-u
 is "is a token, too" "$("$BIN/translate" --model other --list-vocabulary | sed -n '1,12p' | grep -c '^\[2[a-z]*\]')" 2
 seq 2000 | sed 's/.*/[w&] a\tb/' >many
 wrong "words" 1 "^train: '[A-Z]*' matches the tags '.A-Z..', but a tag begins and ends with punctuation" \
-    "$BIN/train" --train-source train.t --train-target train.s --tag '[A-Z]*' --dry-run --output none
+    "$latest" "$BIN/train" --train-source train.t --train-target train.s --tag '[A-Z]*' --dry-run --output none
 wrong "too many" 1 "^train: more than 1000 different words match the tags '\*'" \
-    "$BIN/train" --force --train-tsv many --tag '*' --dry-run --output none
+    "$latest" "$BIN/train" --force --train-tsv many --tag '*' --dry-run --output none

@@ -60,7 +60,7 @@ gives "capitals and title case come back" capitals
 awk 'BEGIN { for (i = 0; i < 200; i++) {
     print "Tom met us. Then I met Tom. I go. She ran, so she met me."
     if (i % 20 == 0) print "The big tom cat has an i in it." } }' >names
-"$BIN/train" $tiny --force --train-source names --train-target names --valid-split 4 --tokenizer bpe --vocab-size 90 --max-length 60 \
+"$latest" "$BIN/train" $tiny --force --train-source names --train-target names --valid-split 4 --tokenizer bpe --vocab-size 90 --max-length 60 \
     --max-updates 1 --output names-model >/dev/null 2>&1
 "$BIN/translate" --quiet --model names-model --json --show --max-tokens 3 --head mean "THEN SHE MET TOM SO I RAN" >out
 check "names keep their capital" grep -qF '"columns":["▁Then","▁she","▁met","▁Tom","▁so","▁I","▁ran","</s>"]' out

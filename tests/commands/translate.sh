@@ -9,7 +9,7 @@ near() { awk -v a="$2" -v b="$3" -v limit="$4" 'BEGIN { exit !(a != "" && b != "
 
 language 400 60
 tiny="$tiny --valid-every 60 --warmup 20 --quiet"
-"$BIN/train" $corpus $tiny --max-updates 120 --output run 2>err || fail "a model to translate with" "$(cat err)"
+"$latest" "$BIN/train" $corpus $tiny --max-updates 120 --output run 2>err || fail "a model to translate with" "$(cat err)"
 translate() { "$BIN/translate" --model run "$@"; }  # a second --model joins the first
 
 # ---- scoring ----
@@ -66,14 +66,14 @@ check "--no-repeat-ngram 1 --min-length 6" awk \
     '{ delete seen; for (i = 1; i <= NF; i++) if (seen[$i]++) exit 1; if (NF < 6) exit 1 }' out
 translate --model run --model run <valid.s >out 2>err
 check "a model twice is as good as once" cmp out beam
-"$BIN/train" $corpus $tiny --max-updates 60 --output wide --d-model 24 --heads 3 --encoder-layers 2 2>err
+"$latest" "$BIN/train" $corpus $tiny --max-updates 60 --output wide --d-model 24 --heads 3 --encoder-layers 2 2>err
 translate --model wide <valid.s >out 2>err
 check "an ensemble of two shapes" test "$(wc -l <out)" = 60
 perplexity() { translate --score --json --quiet "$@" <valid.tsv | sed -n 's/.*"loss":\([0-9.]*\).*/\1/p'; }
 check "its loss is no more than the mean of theirs" awk -v a="$(perplexity)" \
     -v b="$("$BIN/translate" --model wide --score --json --quiet <valid.tsv | sed -n 's/.*"loss":\([0-9.]*\).*/\1/p')" \
     -v both="$(perplexity --model wide)" 'BEGIN { exit !(both > 0 && both <= (a + b) / 2) }'
-"$BIN/train" $corpus $tiny --max-updates 1 --output other --tokenizer char --max-length 40 2>err
+"$latest" "$BIN/train" $corpus $tiny --max-updates 1 --output other --tokenizer char --max-length 40 2>err
 wrong "models with two vocabularies" 1 "different tokenizers" translate --model run --model other one
 wrong "a prefix as long as the model allows" 1 "prefix has 20 tokens" translate --prefix "$long" "one two"
 
@@ -88,7 +88,7 @@ awk 'BEGIN { srand(3); split("one two three four five", word, " ")
         }
         print source >"names.s"; print target >"names.t"
     } }'
-"$BIN/train" --preset tiny --force --train-source names.s --train-target names.t --valid-source names.s --valid-target names.t \
+"$latest" "$BIN/train" --preset tiny --force --train-source names.s --train-target names.t --valid-source names.s --valid-target names.t \
     --tokenizer word --vocab-size 20 --d-model 32 --heads 2 --ffn 64 --encoder-layers 1 --decoder-layers 1 \
     --max-length 20 --batch-tokens 1000 --max-updates 200 --warmup 50 --learning-rate 0.005 --valid-every 1000 \
     --quiet --output names 2>err || fail "a model that knows no names" "$(cat err)"
@@ -106,7 +106,7 @@ names <some.s >out
 check "nearly every name arrives" test "$(hits)" -gt 85
 check "and stay what they are in JSON" sh -c \
     "'$BIN/translate' --model names --json 'one \"x\\y\" two' | grep -q '\"text\":\".*\"x'"
-"$BIN/train" $corpus $tiny --max-updates 1 --output letters --tokenizer char --max-length 40 2>err
+"$latest" "$BIN/train" $corpus $tiny --max-updates 1 --output letters --tokenizer char --max-length 40 2>err
 check "no unknown character is shown as such" sh -c \
     "'$BIN/translate' --model letters --sample --n-best 20 'one ✻ two' >out && ! grep -q '⁇' out"
 
@@ -215,7 +215,7 @@ pieces = [("</s>", 3), ("<unk>", 2), ("\u2581" + "\u2581".join(["one"] * 12), 1)
 ids = b"\x18\1\xc0\2\1\xc8\2" + b"\xff" * 9 + b"\1\xd0\2\0\xd8\2" + b"\xff" * 9 + b"\1"
 normalizer = field(1, b"identity") + b"\x18\1\x20\1"
 open("phrases", "wb").write(b"".join(piece(*p) for p in pieces) + field(2, ids) + field(3, normalizer))'
-    "$BIN/train" $corpus $tiny --tokenizer-model phrases --max-updates 1 --output phrases.run 2>err
+    "$latest" "$BIN/train" $corpus $tiny --tokenizer-model phrases --max-updates 1 --output phrases.run 2>err
     "$BIN/translate" --quiet --model phrases.run --json --given "$(printf 'one %.0s' $(seq 13))" one >out 2>err
     check "a token of many words gives each its probability" python3 -c '
 import json, math

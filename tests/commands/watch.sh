@@ -10,7 +10,7 @@ options="--preset tiny --train-source train.s --train-target train.t --valid-sou
     --decoder-layers 2 --max-length 20 --batch-tokens 200 --valid-every 25 --warmup 20
     --learning-rate 0.01 --schedule inverse-sqrt --quiet"
 # shellcheck disable=SC2086
-train() { "$BIN/train" $options "$@" 2>>err; }
+train() { "$latest" "$BIN/train" $options "$@" 2>>err; }
 pair="one two three ||| THREE TWO ONE"
 
 train --max-updates 70 --output whole --watch "$pair"
@@ -47,7 +47,7 @@ check "watching does not change the training" cmp whole/last.safetensors blind/l
 train --max-updates 80 --output blind --watch "two one"
 check "without a given translation the rows are the model's" sh -c \
     'head -n 1 blind/watch.jsonl | grep -q "\"given\":false" && test "$(grep -c frame blind/watch.jsonl)" -ge 1'
-"$BIN/train" $options --max-updates 80 --output long --watch "$(yes one | head -n 30 | tr '\n' ' ')" 2>err
+"$latest" "$BIN/train" $options --max-updates 80 --output long --watch "$(yes one | head -n 30 | tr '\n' ' ')" 2>err
 check "a sentence that is too long" sh -c 'grep -q "^train: --watch: .* 1 to 19 can be watched" err'
 
 train --max-updates 130 --valid-every 1 --output often --watch "$pair"

@@ -100,10 +100,9 @@ static void work(What what, View *view, Input *input, char *const part[3])
         accepted(alignment_run(input, view->bundle, view->by, r->gold, NULL, &error));
         break;
     case HYPOTHESIS:
-        accepted(scores_open(&scores, r, &error) &&
-                 scores_add_file(&scores, r->hypothesis, &error) &&
+        accepted(scores_open(&scores, r, NULL, &error) && scores_add_files(&scores, &error) &&
                  scores_end(&scores, nowhere, r->json, &error));
-        text_close(&scores.reference);
+        scores_close(&scores);
         break;
     default: translate_all(view, input, NULL);
     }
@@ -120,8 +119,9 @@ static void begin(unsigned flags, char *const path[3], char *const part[3])
                        .explain = (given || what == TRANSLATE) && flags & 16,
                        .show = (given || what == TRANSLATE) && flags & 32,
                        .align = flags & 64 || what == ALIGN,
-                       .hypothesis = path[0],
-                       .reference = path[1],
+                       .hypothesis = {(char **)path, flags & 32 ? 2 : 1},
+                       .reference = {(char **)path + 1, flags & 64 ? 2 : 1},
+                       .significance = SIGNIFICANCE_NONE,
                        .invalid = flags & 128 ? TEXT_REPLACE : TEXT_STOP,
                        .gold = gold ? path[2] : NULL};
     ChoiceConfig choice = {0};

@@ -1,4 +1,4 @@
-/* BLEU and chrF: on cases small enough to count by hand, against a count that compares every
+/* BLEU, chrF and TER: on cases small enough to count by hand, against a count that compares every
  * n-gram with every other, and of whole files against the figures in a table.
  *
  * tests/fixtures/score-vectors holds one worked out by hand. The environment variable
@@ -12,18 +12,21 @@
 #include "scores/bleu.h"
 #include "scores/chrf.h"
 #include "scores/composed.h"
+#include "scores/significance.h"
 #include "tests/fixtures/test.h"
 
 static void add_bleu(Bleu *bleu, const char *hypothesis, const char *reference)
 {
     Error error = {0};
-    if (!bleu_add(bleu, hypothesis, reference, &error)) fail_msg("%s", error.text);
+    if (!bleu_add(bleu, hypothesis, (const char *[]){reference}, 1, &error))
+        fail_msg("%s", error.text);
 }
 
 static void add_chrf(Chrf *chrf, const char *hypothesis, const char *reference)
 {
     Error error = {0};
-    if (!chrf_add(chrf, hypothesis, reference, &error)) fail_msg("%s", error.text);
+    if (!chrf_add(chrf, hypothesis, (const char *[]){reference}, 1, &error))
+        fail_msg("%s", error.text);
 }
 
 static void check_close(const char *what, double got, double expected, double tolerance)
@@ -86,19 +89,137 @@ TEST(letter_case)
 }
 
 /* The tokenization is the one asked for: 13a splits "1-2." into 1 - 2 . and intl nowhere,
- * as both marks have a number on one side and the end or a number on the other. */
+ * as both marks have a number on one side and the end or a number on the other. zh is 13a without
+ * spaces at the ends, so that the last period stays. */
 TEST(tokenizations)
 {
     static const int words[] = {[TOKENIZATION_13A] = 4,
                                 [TOKENIZATION_NONE] = 1,
                                 [TOKENIZATION_CHAR] = 4,
-                                [TOKENIZATION_INTL] = 1};
-    for (int t = 0; t < 4; t++) {
+                                [TOKENIZATION_INTL] = 1,
+                                [TOKENIZATION_ZH] = 3};
+    for (int t = 0; t < 5; t++) {
         Bleu bleu = {.tokenization = (Tokenization)t};
         add_bleu(&bleu, "1-2.", "1-2.");
         assert_int_equal(bleu.hypothesis_length, words[t]);
         assert_int_equal(bleu.reference_length, words[t]);
     }
+}
+
+/* Chinese characters and marks are words, and so is the curly quote, U+201C; Latin is not. */
+TEST(chinese_words)
+{
+    Bleu bleu = {.tokenization = TOKENIZATION_ZH};
+    add_bleu(&bleu, "我在“PyTorch 2.0”上，试 ok.", "我 ok .");
+    assert_int_equal(bleu.hypothesis_length, 11);
+    assert_int_equal(bleu.reference_length, 3);
+    assert_int_equal(bleu.correct[0], 3);
+}
+
+/* A word of each reference counts, clipped by the most that one reference has: "a" twice, "b" and
+ * "c". The reference of 4 words is as near to 5 as that of 6: the shorter one counts. */
+TEST(several_references)
+{
+    Error error;
+    char text[256];
+    const char *const reference[] = {"a b b x x x", "a a c x"};
+    Bleu bleu = {.tokenization = TOKENIZATION_NONE};
+    assert_true(bleu_add(&bleu, "a a a b c", reference, 2, &error));
+    assert_int_equal(bleu.correct[0], 4);
+    assert_int_equal(bleu.correct[1], 2);  // "a a", "a b"
+    assert_int_equal(bleu.reference_length, 4);
+    bleu_signature(&bleu, text, sizeof text);
+    assert_ptr_equal(strstr(text, "nrefs:2|"), text);
+    add_bleu(&bleu, "a", "a");
+    bleu_signature(&bleu, text, sizeof text);
+    assert_ptr_equal(strstr(text, "nrefs:var|"), text);
+
+    /* chrF counts the best reference alone. */
+    Chrf chrf = {0}, best = {.references = 2};
+    const char *const texts[] = {"xyz", "abc", "abd"};
+    assert_true(chrf_add(&chrf, "abc", texts, 2, &error));
+    best.correct[0] = best.hypothesis[0] = best.reference[0] = 3;
+    best.correct[1] = best.hypothesis[1] = best.reference[1] = 2;
+    best.correct[2] = best.hypothesis[2] = best.reference[2] = 1;
+    assert_memory_equal(&chrf, &best, sizeof chrf);
+
+    Ter ter = {0};
+    assert_true(ter_add(&ter, "a b c", (const char *[]){"a x y z", "A b"}, 2, &error));
+    assert_int_equal(ter.edits, 1);
+    assert_true(ter.reference_length == 3);
+}
+
+TEST(ter_by_hand)
+{
+    static const struct {
+        const char *hypothesis, *reference;
+        int edits;
+    } cases[] = {
+        {"a b c d", "a b c d", 0},
+        {"a B c", "A b C", 0},              // case is ignored
+        {"a b c d", "c d a b", 1},          // one shift
+        {"a b c d e f", "d e f a b c", 1},  // of three words
+        {"a b c", "a x c", 1},
+        {"a b", "a b c d", 2},
+        {"", "a b", 2},
+        {"a b c", "", 3},
+        {"", "", 0},
+        {"THIS WEEK THE SAUDIS denied information published in the new york times",
+         "SAUDI ARABIA denied THIS WEEK information published in the AMERICAN new york times",
+         4},  // the example of Snover et al. 2006: a shift, two substitutions and an insertion
+        {"d c b a", "a b c d", 3},
+    };
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+        Error error;
+        Ter ter = {0};
+        assert_true(ter_add(&ter, cases[c].hypothesis, &cases[c].reference, 1, &error));
+        if (ter.edits != cases[c].edits)
+            fail_msg("%s: %lld edits", cases[c].hypothesis, ter.edits);
+    }
+    char text[256];
+    Error error;
+    Ter ter = {0};
+    assert_true(ter_score(&ter) == 0);
+    assert_true(ter_add(&ter, "a", (const char *[]){""}, 1, &error));
+    assert_true(ter_score(&ter) == 100);
+    assert_true(ter_add(&ter, "a b c", (const char *[]){"a c"}, 1, &error));
+    ter_format(&ter, text, sizeof text);
+    assert_string_equal(
+        text,
+        "TER|nrefs:1|case:lc|tok:tercom|norm:no|punct:yes|asian:no|version:qkv-1.0 = 100.00");
+}
+
+/* Two systems and what sacrebleu 2.6 says of them: --paired-bs, --paired-ar. */
+TEST(significance)
+{
+    enum { LINES = 12 };
+    Error error;
+    Estimate estimate[SCORES];
+    Statistics system[2][LINES], none = statistics_none(&(Bleu){0});
+    for (int i = 0; i < LINES; i++) {
+        char reference[64], text[64];
+        snprintf(reference, sizeof reference, "w%d x%d a b c d e", i, i * i);
+        for (int s = 0; s < 2; s++) {
+            snprintf(text, sizeof text, "w%d %s a b %s d e", i, i % 3 == s ? "y" : "x0",
+                     i % (4 + s) == 1 ? "q" : "c");
+            system[s][i] = none;
+            assert_true(
+                statistics_add(&system[s][i], text, (const char *[]){reference}, 1, &error));
+        }
+    }
+    assert_true(significance_estimate(estimate, SIGNIFICANCE_BOOTSTRAP, system[1], system[0],
+                                      LINES, 1000, &error));
+    check_close("mean", estimate[0].mean, 56.54083548064178, 1e-9);
+    check_close("interval", estimate[0].interval, 12.552404190791169, 1e-9);
+    check_close("p of BLEU", estimate[0].p, 259 / 1001.0, 1e-9);
+    check_close("p of chrF2", estimate[1].p, 229 / 1001.0, 1e-9);
+    check_close("p of TER", estimate[3].p, 302 / 1001.0, 1e-9);
+    assert_true(significance_estimate(estimate, SIGNIFICANCE_RANDOMIZATION, system[1],
+                                      system[0], LINES, 10000, &error));
+    assert_true(isnan(estimate[0].mean));
+    check_close("p of BLEU", estimate[0].p, 6220 / 10001.0, 1e-9);
+    check_close("p of chrF2", estimate[1].p, 6722 / 10001.0, 1e-9);
+    check_close("p of TER", estimate[3].p, 3693 / 10001.0, 1e-9);
 }
 
 /* Where P = R, the score is P. Corpora of one to three sentences. */
@@ -192,9 +313,9 @@ TEST(errors_count_nothing)
     add_chrf(&chrf, "a b c d", "a b c d");
     bleu_before = bleu, chrf_before = chrf;
     for (int w = 0; w < 2; w++) {
-        assert_false(bleu_add(&bleu, wrong[w][0], wrong[w][1], &error));
+        assert_false(bleu_add(&bleu, wrong[w][0], &wrong[w][1], 1, &error));
         assert_string_equal(error.text, wrong[w][2]);
-        assert_false(chrf_add(&chrf, wrong[w][0], wrong[w][1], &error));
+        assert_false(chrf_add(&chrf, wrong[w][0], &wrong[w][1], 1, &error));
         assert_string_equal(error.text, wrong[w][2]);
     }
     assert_memory_equal(&bleu, &bleu_before, sizeof bleu);
@@ -257,7 +378,7 @@ TEST(against_plain_counting)
 {
     Rng rng = rng_stream(1, RNG_TEST, 0);
     Bleu bleu = {.tokenization = TOKENIZATION_CHAR};
-    Chrf chrf = {0}, plain = {0};
+    Chrf chrf = {0}, plain = {.references = 1};
     long long total[CHRF_CHAR_ORDER] = {0};
     for (int round = 0; round < 500; round++) {
         char text[2][64] = {{0}};

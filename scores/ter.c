@@ -1,0 +1,267 @@
+/* ter.c -- TER: Snover, Dorr, Schwartz, Micciulla and Makhoul 2006 (AMTA 2006), "A study of
+ * translation edit rate with targeted human annotation".
+ *
+ *   TER = 100 · edits / words of the references
+ *
+ * An edit inserts, deletes or replaces a word, or shifts a run of words to another place. The fewest
+ * edits are not computable in practice; the search is that of the authors' tercom 7.25, which
+ * sacrebleu follows, and the scores agree with both:
+ *
+ *   1. the edit distance without shifts, in a beam around the diagonal, and its alignment
+ *   2. every shift of up to 10 words that match a run of the reference no more than 50 places away,
+ *      if both places have an error now; at most 1000 in all are tried
+ *   3. the shift after which the distance is least; of several the longest, the first, and the one
+ *      to the first place. If it is no gain: the end. Otherwise it is made, and 1 follows
+ *
+ * White space separates the words, and case is ignored, as in tercom without options. */
+#include "scores/ter.h"
+
+#include "scores/ngrams.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { BEAM = 25, SHIFT_WORDS = 10, SHIFT_PLACES = 50, SHIFTS = 1000, FAR = 1 << 29 };
+
+/* cost(i, j): the edits from the first i words of the hypothesis to the first j of the reference.
+ * Row i holds the columns first(i) up to end(i); elsewhere the cost is FAR. */
+typedef struct Search {
+    const uint32_t *reference;  // [m]
+    int n, m, beam, width;      // width: the most columns of a row
+    double slope;               // the diagonal is at column slope·i
+    uint32_t *words, *shifted;  // [n] the hypothesis, and after a shift
+    int *cost, *trial;          // [n+1, width] of either
+    int *place;  // [m] the word of the hypothesis at or before each of the reference
+    bool *own_error, *ref_error;  // [n], [m] words that the edits touch
+    int tried;                    // shifts
+} Search;
+
+typedef struct Shift {
+    int gain, length, from, to;
+} Shift;
+
+static int first(const Search *s, int i)
+{
+    int column = (int)floor(i * s->slope) - s->beam;
+    return column > 0 ? column : 0;
+}
+
+static int end(const Search *s, int i)
+{
+    int column = (int)floor(i * s->slope) + s->beam;
+    return i == s->n || column > s->m + 1 ? s->m + 1 : column;
+}
+
+static int cost_at(const Search *s, const int *cost, int i, int j)
+{
+    if (i == 0) return j;
+    if (j < first(s, i) || j >= end(s, i)) return FAR;
+    return cost[(size_t)i * (size_t)s->width + (size_t)(j - first(s, i))];
+}
+
+/* Row i of the table `cost` of these words; the row before is in the table `before`. */
+static void fill_row(const Search *s, int *cost, const int *before, const uint32_t *words,
+                     int i)
+{
+    int from = first(s, i), left = FAR, *row = cost + (size_t)i * (size_t)s->width;
+    for (int j = from, stop = end(s, i); j < stop; j++) {
+        int least = cost_at(s, before, i - 1, j) + 1;  // deletes words[i-1]
+        if (left + 1 < least) least = left + 1;
+        if (j > 0) {
+            int diagonal = cost_at(s, before, i - 1, j - 1);
+            diagonal += words[i - 1] != s->reference[j - 1];
+            if (diagonal < least) least = diagonal;
+        }
+        row[j - from] = left = least;
+    }
+}
+
+/* Whether row i of the trial is that of the table plus a number, *more. */
+static bool rows_agree(const Search *s, int i, int *more)
+{
+    size_t row = (size_t)i * (size_t)s->width;
+    int columns = end(s, i) - first(s, i);
+    *more = s->trial[row] - s->cost[row];
+    for (int k = 1; k < columns; k++)
+        if (s->trial[row + (size_t)k] - s->cost[row + (size_t)k] != *more) return false;
+    return true;
+}
+
+/* What a shift saves. Once a row past it differs by a constant, so do all that follow. */
+static int shift_gain(const Search *s, int changed, int same)
+{
+    int more = 0;
+    for (int i = changed + 1; i <= s->n; i++) {
+        fill_row(s, s->trial, i == changed + 1 ? s->cost : s->trial, s->shifted, i);
+        if (i > same && rows_agree(s, i, &more)) return -more;
+    }
+    return cost_at(s, s->cost, s->n, s->m) - cost_at(s, s->trial, s->n, s->m);
+}
+
+/* Walks the table back. Replacing is preferred to deleting, and that to inserting. */
+static void align(Search *s)
+{
+    memset(s->own_error, 0, (size_t)s->n * sizeof *s->own_error);
+    memset(s->ref_error, 0, (size_t)s->m * sizeof *s->ref_error);
+    for (int i = s->n, j = s->m; i > 0 || j > 0;) {
+        int cost = cost_at(s, s->cost, i, j);
+        bool differ = i && j && s->words[i - 1] != s->reference[j - 1];
+        if (i && j && cost == cost_at(s, s->cost, i - 1, j - 1) + differ) {
+            i--, j--;
+            s->place[j] = i;
+            s->own_error[i] = s->ref_error[j] = differ;
+        } else if (i && cost == cost_at(s, s->cost, i - 1, j) + 1) {
+            s->own_error[--i] = true;
+        } else {
+            s->ref_error[--j] = true;
+            s->place[j] = i - 1;
+        }
+    }
+}
+
+static bool any(const bool *flag, int count)
+{
+    return memchr(flag, true, (size_t)count);
+}
+
+/* Moves words [from, from+length) before word `to`, or by to - from if `to` is one of them or the
+ * next. Returns where they begin then. */
+static int shift(const Search *s, const Shift *move)
+{
+    int length = move->length, to = move->to;
+    if (to > move->from + length) to -= length;
+    else if (to > s->n - length) to = s->n - length;
+    const uint32_t *w = s->words, *block = w + move->from;
+    uint32_t *out = s->shifted;
+    for (int i = 0, next = 0; i < s->n; i++) {
+        if (next == move->from) next += length;
+        out[i] = i >= to && i < to + length ? block[i - to] : w[next++];
+    }
+    return to;
+}
+
+/* Tries to shift words [h, h+length), which are those of the reference from r on. */
+static void try_shifts(Search *s, Shift *best, int h, int r, int length)
+{
+    bool inside = s->place[r] >= h && s->place[r] < h + length;
+    if (inside || !any(s->own_error + h, length) || !any(s->ref_error + r, length)) return;
+    for (int offset = -1, to, previous = -1; offset < length; offset++, previous = to) {
+        to = r + offset < 0 ? 0 : s->place[r + offset] + 1;
+        if (to == previous) continue;
+        Shift move = {.length = length, .from = h, .to = to};
+        int begin = shift(s, &move), changed = begin < h ? begin : h;
+        move.gain = shift_gain(s, changed, (begin > h ? begin : h) + length);
+        s->tried++;
+        int better = move.gain - best->gain;
+        if (!better) better = length - best->length;
+        if (!better) better = best->from - h;
+        if (!better) better = best->to - to;
+        if (!best->length || better > 0) *best = move;
+    }
+}
+
+static Shift best_shift(Search *s)
+{
+    Shift best = {0};
+    align(s);
+    for (int h = 0; h < s->n; h++) {
+        int nearest = h > SHIFT_PLACES ? h - SHIFT_PLACES : 0;
+        for (int r = nearest; r < s->m && r <= h + SHIFT_PLACES; r++)
+            for (int k = 0; k < SHIFT_WORDS && h + k < s->n && r + k < s->m; k++) {
+                if (s->words[h + k] != s->reference[r + k]) break;
+                try_shifts(s, &best, h, r, k + 1);
+                if (s->tried >= SHIFTS) return (Shift){0};
+            }
+    }
+    return best;
+}
+
+static int search(Search *s)
+{
+    int shifts = 0;
+    for (int i = 1; i <= s->n; i++) fill_row(s, s->cost, s->cost, s->words, i);
+    for (Shift best; best = best_shift(s), best.gain > 0; shifts++) {
+        shift(s, &best);
+        memcpy(s->words, s->shifted, (size_t)s->n * sizeof *s->words);
+        for (int i = 1; i <= s->n; i++) fill_row(s, s->cost, s->cost, s->words, i);
+    }
+    return shifts + cost_at(s, s->cost, s->n, s->m);
+}
+
+/* *edits (=) */
+static bool count_edits(int *edits, const Codepoints *hypothesis, const Codepoints *reference,
+                        Error *error)
+{
+    Search s = {.reference = reference->at, .n = hypothesis->length, .m = reference->length};
+    *edits = s.n ? s.n : s.m;
+    if (!s.n || !s.m) return true;
+    s.slope = (double)s.m / s.n;
+    s.beam = BEAM < s.slope / 2 ? (int)ceil(s.slope / 2 + BEAM) : BEAM;
+    s.width = 2 * s.beam + 2;
+    size_t n = (size_t)s.n, m = (size_t)s.m, cells = (n + 1) * (size_t)s.width;
+    s.words = malloc(n * sizeof *s.words);
+    s.shifted = malloc(n * sizeof *s.shifted);
+    s.cost = malloc(cells * sizeof *s.cost);
+    s.trial = malloc(cells * sizeof *s.trial);
+    s.place = malloc(m * sizeof *s.place);
+    s.own_error = malloc(n);
+    s.ref_error = malloc(m);
+    bool good =
+        s.words && s.shifted && s.cost && s.trial && s.place && s.own_error && s.ref_error;
+    if (good) {
+        memcpy(s.words, hypothesis->at, n * sizeof *s.words);
+        *edits = search(&s);
+    } else {
+        error_memory(error, "to count the edits of %d words", s.n);
+    }
+    free(s.words);
+    free(s.shifted);
+    free(s.cost);
+    free(s.trial);
+    free(s.place);
+    free(s.own_error);
+    free(s.ref_error);
+    return good;
+}
+
+bool ter_add(Ter *ter, const char *hypothesis, const char *const *reference, int references,
+             Error *error)
+{
+    Comparison s;
+    Ter one = {.references = references};
+    bool good = comparison_read(&s, hypothesis, reference, references, true, error) &&
+                ngrams_number_words(&s, error);
+    for (int r = 0, edits; good && r < references; r++) {
+        good = count_edits(&edits, &s.hypothesis, &s.reference[r], error);
+        if (r == 0 || edits < one.edits) one.edits = edits;
+        one.reference_length += (double)s.reference[r].length / references;
+    }
+    comparison_free(&s);
+    if (good) ter_join(ter, &one);
+    return good;
+}
+
+void ter_join(Ter *ter, const Ter *part)
+{
+    ter->edits += part->edits;
+    ter->reference_length += part->reference_length;
+    ter->references = references_join(ter->references, part->references);
+}
+
+double ter_score(const Ter *ter)
+{
+    if (ter->reference_length > 0) return 100 * (double)ter->edits / ter->reference_length;
+    return ter->edits ? 100 : 0;
+}
+
+void ter_format(const Ter *ter, char *text, size_t size)
+{
+    char references[32];
+    references_format(ter->references, references, sizeof references);
+    snprintf(text, size,
+             "TER|%s|case:lc|tok:tercom|norm:no|punct:yes|asian:no|version:" SCORE_VERSION
+             " = %.2f",
+             references, ter_score(ter));
+}
