@@ -197,7 +197,6 @@ static bool translate(Program *p, Error *error)
     bool is_watched = isatty(STDERR_FILENO) && !isatty(STDOUT_FILENO) && !p->input.prompt;
     p->input.bar = progressbar_start(is_watched ? p->news : NULL, clock_seconds());
     p->input.wrapped = r->passage.wrapped;
-    p->input.reader.exact = !r->json && r->search.n_best == 1;
     if (!passages_open(&p->passages, p->bundle, &r->passage, error)) return false;
     p->passages.lines.find_words = r->align;
     p->passages.plain = r->given;
@@ -280,13 +279,17 @@ static bool read_input(Program *p, Error *error)
                 input_open(&p->input, r, p->news, error) &&
                 (!r->reference.count ||
                  scores_open(&p->scores, r, p->bundle->vocabulary.tokenizer[TARGET], error));
+    bool may_be_pairs = (r->align || r->head_report) && !r->reference.count && !r->show &&
+                        !r->attention.count && !r->given && !r->prefix;
+    bool pairs = r->target || r->gold;
+    p->input.reader.exact = !r->json && r->search.n_best == 1 && !pairs && !r->score;
+    if (good && may_be_pairs && !pairs) good = input_is_pairs(&p->input, &pairs, error);
     if (good && r->score)
         good = likelihood_run(&p->input, &p->models, p->workers, r->json, error);
     else if (good)
-        good = r->target || r->gold
-                   ? alignment_run(&p->input, p->bundle, p->view.by, r->gold,
-                                   r->head_report ? &p->view.heads : NULL, error)
-                   : translate(p, error);
+        good = pairs ? alignment_run(&p->input, p->bundle, p->view.by, r,
+                                     r->head_report ? &p->view.heads : NULL, error)
+                     : translate(p, error);
     input_end(&p->input);
     if (good && r->reference.count && !file_stop)
         good = scores_end(&p->scores, stderr, false, error);

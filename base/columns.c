@@ -9,11 +9,32 @@
 
 #include "base/utf8.h"
 
+/* U+200E: a terminal that reorders text from right to left leaves alone what is beyond it. */
+#define LEFT_TO_RIGHT "\xe2\x80\x8e"
+
 static int width_of(unsigned code)
 {
     if (!utf8_is_shown(code)) return 1;  // as U+FFFD
     if (g_unichar_iszerowidth(code)) return 0;
     return g_unichar_iswide(code) ? 2 : 1;
+}
+
+/* Whether a character of the first `length` bytes is written from right to left: the blocks whose
+ * default direction Unicode's DerivedBidiClass.txt gives as R or AL. */
+static bool is_leftward(const char *text, size_t length)
+{
+    static const unsigned range[][2] = {{0x590, 0x8FF},
+                                        {0xFB1D, 0xFDFF},
+                                        {0xFE70, 0xFEFE},
+                                        {0x10800, 0x10FFF},
+                                        {0x1E800, 0x1EFFF}};
+    unsigned code;
+    for (const char *end = text + length; text < end; text += utf8_next(text, &code)) {
+        utf8_next(text, &code);
+        for (size_t r = 0; r < sizeof range / sizeof *range; r++)
+            if (code >= range[r][0] && code <= range[r][1]) return true;
+    }
+    return false;
 }
 
 int columns_of(FILE *out, int otherwise)
@@ -52,9 +73,12 @@ void columns_put(FILE *out, const char *text, int width, bool right)
 {
     int needs = columns_width(text), used = 0;
     bool cut = needs > width;
+    const char *mark = is_leftward(text, strlen(text)) ? LEFT_TO_RIGHT : "";
     for (; right && used < width - needs; used++) fputc(' ', out);
+    fputs(mark, out);
     used += put_some(out, text, cut ? width - 1 : needs);
     if (cut) fputs("…", out), used++;
+    fputs(mark, out);
     for (; used < width; used++) fputc(' ', out);
 }
 
@@ -73,8 +97,10 @@ void columns_wrap(FILE *out, const char *text, int first, int indent, int width)
         if (full) fprintf(out, "\n%*s", indent, ""), column = 0;
         if (column) fputc(' ', out), column++;
         column += put_some(out, word, needs);
-        text += length;
-        text += strspn(text, " ");
+        const char *next = text + length + strspn(text + length, " ");
+        if (is_leftward(text, length) && !is_leftward(next, strcspn(next, " ")))
+            fputs(LEFT_TO_RIGHT, out);
+        text = next;
     }
     fputc('\n', out);
 }

@@ -113,7 +113,7 @@ bool tokenizer_may_be_tag(const char *word, size_t length);
 size_t tokenizer_tag(const Tokenizer *tokenizer, const char *text, size_t length);
 bool tokenizer_is_tag(const Tokenizer *tokenizer, int id);
 
-/* Appends the ids of text to ids, without </s>. Unless begin is NULL, appends to it for each token
+/* Appends the ids of text to ids, without </s>; each unknown word is one token. Unless begin is NULL, appends to it for each token
  * the index of its first byte in text, counting a space before the token as part of it. */
 bool tokenizer_encode_begins(const Tokenizer *tokenizer, Ids *ids, Ids *begin, const char *text,
                              size_t length, Error *error);

@@ -28,10 +28,16 @@ static bool begin(Explanation *e, const Choice *choice, const char *word, Error 
     if (!labels_make(e->labels, e->snapshot, e->vocabulary, LABELS_TOKENS, error)) return false;
     e->row = (const char *const *)row->text;
     e->column = (const char *const *)column->text;
-    e->word = -1;
-    if (word && !labels_find(&e->word, e->row, row->count, word, error)) return false;
+    e->word = e->key = -1;
+    Error other;
+    if (word && !labels_find(&e->word, e->row, row->count, word, error) &&
+        !(e->kind == ATTENTION_CROSS &&
+          labels_find(&e->key, e->column, column->count, word, &other)))
+        return false;
     maps_follow(&e->layer, &e->head, &e->word, e->snapshot, choice);
     if (!map_head(&e->map, e->snapshot, e->kind, e->layer, e->head, error)) return false;
+    for (int i = 0; e->key >= 0 && i < row->count; i++)
+        if (!i || weight_of(e, i, e->key) > weight_of(e, e->word, e->key)) e->word = i;
     e->v = snapshot_vectors(e->snapshot, e->kind, e->layer, e->head);
     e->keys = e->causal ? e->word + 1 : column->count;
     e->most = largest_weight(e, e->word);
@@ -52,6 +58,12 @@ static void introduction(Explanation *e)
         "one word, \"%s\", through one head. %s, layer %d, head %d.",
         e->config->attention_score == SCORE_SCALED_DOT ? "scaled dot-product " : "",
         e->row[e->word], choice_kind_titles[e->kind], e->layer + 1, e->head + 1);
+    if (e->key >= 0)
+        say(e,
+            "\"%s\" is a word of the source sentence: it has a key here, and no query. The "
+            "word "
+            "of the translation whose query gives it the largest weight is \"%s\".",
+            e->column[e->key], e->row[e->word]);
     say(e,
         "The model has %d encoder and %d decoder layers with %d head%s each. Its vectors have "
         "%d numbers. The options --word, --head, --layer and --attention-kind choose another "

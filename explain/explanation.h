@@ -22,6 +22,7 @@ typedef struct Explanation {
     bool causal;
     const char *const *row, *const *column;  // labels: [map.rows] [map.columns]
     int word, keys;      // the row that is followed; how many columns of it are shown
+    int key;             // the column that the reader asked for in its place, or -1
     int most;            // the column of its largest weight
     double *compared;    // [map.columns] q·k of that row, or what else it compares
     double *z;           // [map.columns] its scores; -∞ where a mask hides the key

@@ -40,8 +40,7 @@ bool align_shares(float *share, const Snapshot *snapshot, int layer, int head, E
 
 /* ---- links ---- */
 
-/* Appends; the caller sorts. */
-static bool links_add(Links *links, Link link, Error *error)
+bool links_add(Links *links, Link link, Error *error)
 {
     if (!GROW(links->link, links->size, (size_t)links->count + 1))
         return error_memory(error, "for %d links", links->count + 1);
@@ -63,8 +62,10 @@ static int by_words(const Link *x, const Link *y)
 static int compare(const void *a, const void *b)
 {
     const Link *x = a, *y = b;
-    int order = by_words(x, y);
-    return order ? order : x->possible - y->possible;  // sort_distinct keeps the sure one
+    int order =
+        by_words(x, y);  // sort_distinct keeps the first: sure, and of the highest score
+    if (!order) order = x->possible - y->possible;
+    return order ? order : (x->score < y->score) - (x->score > y->score);
 }
 
 static void sort_distinct(Links *links)
@@ -95,7 +96,7 @@ bool align_links(Links *links, const float *share, int m, int n, const int *targ
     for (int i = 0; i < m && n; i++) {
         const float *row = share + (size_t)i * (size_t)width;
         int j = largest(row, n, 1);
-        if (!links_add(links, (Link){source_word[j], target_word[i], false}, error))
+        if (!links_add(links, (Link){source_word[j], target_word[i], false, row[j]}, error))
             return false;
     }
     int first_pass = links->count;
@@ -104,7 +105,8 @@ bool align_links(Links *links, const float *share, int m, int n, const int *targ
         while (k < first_pass && links->link[k].source != source_word[j]) k++;
         if (k < first_pass) continue;
         int i = largest(share + j, m, width);
-        if (!links_add(links, (Link){source_word[j], target_word[i], false}, error))
+        float score = share[(size_t)i * (size_t)width + (size_t)j];
+        if (!links_add(links, (Link){source_word[j], target_word[i], false, score}, error))
             return false;
     }
     sort_distinct(links);
@@ -133,7 +135,7 @@ bool links_read(Links *links, const char *text, const char *where, int source_wo
                              "%s: there is no %.*s between %d words and %d; words are counted "
                              "from 0",
                              where, length, text, source_words, target_words);
-        if (!links_add(links, (Link){source, target, *mark != '-'}, error)) return false;
+        if (!links_add(links, (Link){source, target, *mark != '-', 1}, error)) return false;
     }
     sort_distinct(links);
     return true;

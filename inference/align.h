@@ -28,6 +28,7 @@ bool align_shares(float *share, const Snapshot *snapshot, int layer, int head, E
 typedef struct Link {
     int source, target;  // words, from 0
     bool possible;       // in a gold alignment: not sure
+    float score;         // the share that made it, 0 to 1
 } Link;
 
 /* Distinct links, sorted by source, then target. Start with {0}. */
@@ -41,6 +42,9 @@ typedef struct Links {
  * target_word [m], source_word [n]: the word of each token, from 0, ascending, none left out. */
 bool align_links(Links *links, const float *share, int m, int n, const int *target_word,
                  const int *source_word, Error *error);
+
+/* Appends a link; the caller keeps the order. */
+bool links_add(Links *links, Link link, Error *error);
 
 /* Reads a gold alignment, "0-0 2-1 3?1": i-j is sure, i?j (or ipj) possible. Errors begin with
  * `where`. A link to a word that does not exist is an error. */

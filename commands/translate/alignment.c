@@ -2,6 +2,7 @@
 #include "commands/translate/alignment.h"
 
 #include "base/file.h"
+#include "base/textstream.h"
 #include "commands/command.h"
 
 #include <math.h>
@@ -11,11 +12,13 @@
 
 bool alignment_choose(AlignBy *by, bool guided, const Choice *choice, int layers, Error *error)
 {
-    *by = guided ? (AlignBy){layers - 1, 0} : (AlignBy){ALIGN_LAYERS, ALIGN_NORM};
-    if (choice->head == CHOICE_BEST && !guided)
+    bool known = choice->known_layer >= 0, best = choice->head == CHOICE_BEST;
+    *by = known && (guided || best) ? (AlignBy){choice->known_layer, choice->known_head}
+                                    : (AlignBy){ALIGN_LAYERS, ALIGN_NORM};
+    if (best && !known)
         return error_set(error,
-                         "no head was trained to align (`guide-alignment`): name one, or "
-                         "leave out `head`");
+                         "the model does not record which head aligns best, as models that are "
+                         "trained now do: name one, or leave out `head`");
     if (choice->layer >= 0) by->layer = choice->layer;
     if (choice->head >= 0) by->head = choice->head;
     if (choice->head == CHOICE_MEAN) by->head = ALIGN_MEAN;
@@ -43,6 +46,31 @@ void links_print(FILE *out, const Links *links)
         fprintf(out, "%s%d-%d", k ? " " : "", links->link[k].source, links->link[k].target);
 }
 
+void links_put(JsonWriter *json, const Links *links)
+{
+    TextStream stream;
+    FILE *out = textstream_open(&stream);
+    if (out) links_print(out, links);
+    char *text = textstream_close(&stream);
+    json_put_text(json, "alignment", text);
+    free(text);
+    json_open_array(json, "links");
+    for (int k = 0; k < links->count; k++) {
+        const Link *link = &links->link[k];
+        json_open(json, NULL);
+        json_put_integer(json, "source", link->source);
+        json_put_integer(json, "target", link->target);
+        json_put_digits(json, "score", link->score, 4);
+        json_close(json);
+    }
+    json_close(json);
+}
+
+void words_of_tokens(int *word, int tokens, int first)
+{
+    for (int t = 0; t < tokens; t++) word[t] = first + t;
+}
+
 /* ---- given translations ---- */
 
 /* A way to read attention as an alignment, and what it found. */
@@ -54,6 +82,7 @@ typedef struct AlignWay {
 typedef struct Alignment {
     Input *input;
     const Bundle *bundle;
+    const Request *request;
     AlignBy by;
     Heads *heads;            // or NULL
     TextReader gold;         // or {0}
@@ -136,6 +165,28 @@ static bool read_gold(Alignment *a, Links *gold, const Snapshot **snapshot, Erro
     return true;
 }
 
+static void print_links(const Alignment *a)
+{
+    JsonWriter json = {.out = stdout, .lines = true};
+    if (!a->request->json) {
+        links_print(stdout, &a->links);
+        putchar('\n');
+        return;
+    }
+    json_open(&json, NULL);
+    json_put_integer(&json, "line", a->input->lines);
+    json_put_text(&json, "unit", align_unit_names[a->request->align_unit]);
+    links_put(&json, &a->links);
+    json_close(&json);
+}
+
+/* In place of the words of the text. */
+static void count_tokens(IdLines *lines)
+{
+    lines->words = lines->start[1] - 1;
+    words_of_tokens(lines->word, lines->words, 0);
+}
+
 /* Adds the pair to the report of heads, compares it with gold links, or aligns it. snapshot: of the
  * pair; NULL if it is left out */
 static bool align_one(Alignment *a, const Snapshot *snapshot, Error *error)
@@ -149,8 +200,7 @@ static bool align_one(Alignment *a, const Snapshot *snapshot, Error *error)
                : compares ? compare_all(a, snapshot, &gold, error)
                           : link_pair(a, a->by, snapshot, error);
     if (good && !compares && !a->heads) {
-        links_print(stdout, &a->links);
-        putchar('\n');
+        print_links(a);
         if (!input_ready(a->input)) fflush(stdout);
     }
     links_free(&gold);
@@ -164,6 +214,10 @@ static bool align_all(Alignment *a, Error *error)
     bool left_out;
     while (!file_stop && (result = input_next_pair(a->input, a->bundle, &a->source, &a->target,
                                                    &left_out, error)) == TEXT_LINE) {
+        if (a->request->align_unit == ALIGN_TOKENS) {
+            count_tokens(&a->source);
+            count_tokens(&a->target);
+        }
         Snapshot *snapshot =
             left_out ? NULL
                      : snapshot_open(&a->bundle->model, source->ids.id, source->start[1],
@@ -193,12 +247,14 @@ static bool list_ways(Alignment *a, int layers, int heads, Error *error)
     return true;
 }
 
-bool alignment_run(Input *input, const Bundle *bundle, AlignBy by, const char *gold,
+bool alignment_run(Input *input, const Bundle *bundle, AlignBy by, const Request *request,
                    Heads *heads, Error *error)
 {
+    const char *gold = request->gold;
     const ModelConfig *model = &bundle->model.config;
     Alignment a = {.input = input,
                    .bundle = bundle,
+                   .request = request,
                    .by = by,
                    .heads = heads,
                    .source = {.find_words = true, .find_unknown = true},

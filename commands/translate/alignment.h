@@ -6,6 +6,7 @@
  * the model takes gives an empty line and is not compared. */
 #pragma once
 
+#include "base/jsonwriter.h"
 #include "commands/translate/input.h"
 #include "explain/choice.h"
 #include "explain/heads.h"
@@ -16,8 +17,9 @@ typedef struct AlignBy {
     int layer, head;  // from 0; or ALIGN_LAYERS; or ALIGN_MEAN, ALIGN_NORM
 } AlignBy;
 
-/* by (=) the layer and heads of the choice; else head 1 of the last layer if training guided it;
- * else the norms of all heads of all layers. */
+/* by (=) the layer and heads of the choice; best of it is the known head, which training guided or found,
+ * or an error. Without a choice the known head if training guided it; else the norms of all heads of
+ * all layers, which align better than a single head. */
 bool alignment_choose(AlignBy *by, bool guided, const Choice *choice, int layers, Error *error);
 
 /* links (=) those of the snapshot's pair. source_word [n-1], target_word [m-1]: the word of each
@@ -28,7 +30,13 @@ bool alignment_link(Links *links, AlignBy by, const Snapshot *snapshot, const in
 /* "0-0 1-1 2-3", without a newline. */
 void links_print(FILE *out, const Links *links);
 
-/* Aligns the pairs of the input; gold: a file, or NULL. heads: adds the pairs to this report
- * instead; or NULL. */
-bool alignment_run(Input *input, const Bundle *bundle, AlignBy by, const char *gold,
+/* The members "alignment", as above, and "links", with scores, of the object that is open. */
+void links_put(JsonWriter *json, const Links *links);
+
+/* Numbers each token of a line from `first` on, as its own word. */
+void words_of_tokens(int *word, int tokens, int first);
+
+/* Aligns the pairs of the input, in the unit and the format of the request. heads: adds the pairs to
+ * this report instead; or NULL. */
+bool alignment_run(Input *input, const Bundle *bundle, AlignBy by, const Request *request,
                    Heads *heads, Error *error);

@@ -92,6 +92,11 @@ static TextResult next_line(Input *input, const char **line, size_t *length, Err
 
 TextResult input_next(Input *input, const char **line, size_t *length, Error *error)
 {
+    if (input->again) {
+        input->again = false;
+        *line = input->line, *length = input->length;
+        return TEXT_LINE;
+    }
     TextResult result = next_line(input, line, length, error);
     if (file_stop && result == TEXT_ERROR) result = TEXT_END;
     input->lines += result == TEXT_LINE;
@@ -178,6 +183,35 @@ bool partner_end(TextReader *reader, const char *what, Error *error)
     return result == TEXT_END;
 }
 
+/* As text_columns, or with " ||| " between the columns. */
+static bool pair_columns(const char *line, size_t *length, const char **second,
+                         size_t *second_length)
+{
+    static const char bars[] = " ||| ";
+    size_t width = strlen(bars), whole = *length;
+    if (text_columns(line, length, second, second_length)) return true;
+    const char *end = line + whole, *bar = memmem(line, whole, bars, width);
+    if (!bar) return false;
+    *length = (size_t)(bar - line);
+    *second = bar + width;
+    const char *next = memmem(*second, (size_t)(end - *second), bars, width);
+    *second_length = (size_t)((next ? next : end) - *second);
+    return true;
+}
+
+bool input_is_pairs(Input *input, bool *pairs, Error *error)
+{
+    const char *second;
+    size_t second_length;
+    *pairs = input->target.name;
+    if (*pairs) return true;
+    TextResult result = input_next(input, &input->line, &input->length, error);
+    size_t length = input->length;
+    input->again = result == TEXT_LINE;
+    *pairs = input->again && pair_columns(input->line, &length, &second, &second_length);
+    return result != TEXT_ERROR;
+}
+
 TextResult input_next_pair(Input *input, const Bundle *bundle, IdLines *source, IdLines *target,
                            bool *left_out, Error *error)
 {
@@ -186,11 +220,13 @@ TextResult input_next_pair(Input *input, const Bundle *bundle, IdLines *source, 
     bool columns = !input->target.name;
     TextResult result = input_next(input, &line, &length, error);
     if (result != TEXT_LINE) return result;
-    bool both = columns ? text_columns(line, &length, &other, &other_length)
+    bool both = columns ? pair_columns(line, &length, &other, &other_length)
                         : partner_next(&input->target, &other, &other_length, "sources", error);
     if (!both && columns && input->lines == 1)
-        error_set(error,
-                  "line 1 has no TAB: give source TAB target, or the targets by --target");
+        error_set(
+            error,
+            "line 1 has no TAB: give source TAB target, source ||| target, or the targets by "
+            "--target");
     if ((!both && (!columns || input->lines == 1)) ||
         !bundle_encode(bundle, SOURCE, source, line, length, &cut, error) ||
         !bundle_encode(bundle, TARGET, target, other, other_length, &other_cut, error) ||

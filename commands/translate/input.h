@@ -22,6 +22,9 @@ typedef struct Input {
     size_t paragraph_size;    // allocated
     bool at_empty;            // the empty line after it is the next text
     long long lines;          // returned so far
+    bool again;               // input_next returns the last line once more:
+    const char *line;
+    size_t length;
 } Input;
 
 /* Opens what the request names. news: where to print hints and warnings, and a prompt if it and
@@ -33,8 +36,12 @@ void input_close(Input *input);  // does nothing for {0}
  * has ended the waiting (base/file.h). */
 TextResult input_next(Input *input, const char **line, size_t *length, Error *error);
 
+/* *pairs (=) whether the input is pairs: there is a target, or the first line, which stays the next one,
+ * has two columns. */
+bool input_is_pairs(Input *input, bool *pairs, Error *error);
+
 /* Adds the next sentence pair of --score, --align and --head-report: a line and that of the target,
- * or the first two columns of a line. Names its unknown words: both lists need find_unknown.
+ * or the first two columns of a line, between which a TAB or " ||| " stands. Names its unknown words: both lists need find_unknown.
  * *left_out (=) whether a side was cut because it is longer than the model takes, or there is none.
  * The result is that of input_next. */
 TextResult input_next_pair(Input *input, const Bundle *bundle, IdLines *source, IdLines *target,

@@ -11,6 +11,8 @@
 #include "data/text.h"
 #include "scores/significance.h"
 
+const char *const align_unit_names[] = {"word", "token", NULL};
+
 #define FIELD(name) offsetof(Request, name)
 // clang-format off
 static const Option request_options[] = {
@@ -70,8 +72,11 @@ static const Option request_options[] = {
      "with --explain or --attention OUT.html: also go back from the loss, through the gradients "
      "of a head and of its weights to one update by Adam", 0},
     {"align", OPTION_FLAG, FIELD(align), 0, 0, NULL, NULL,
-     "print the word alignment: TRANSLATION ||| i-j …, source and target words counted from 0; with "
-     "--target only the links", OPTION_COMMON},
+     "print the word alignment: TRANSLATION ||| i-j …, source and target words counted from 0; of given "
+     "translations (--target, or lines of source TAB target or source ||| target) only the links",
+     OPTION_COMMON},
+    {"align-unit", OPTION_CHOICE, FIELD(align_unit), 0, 0, align_unit_names, NULL,
+     "what --align links and counts: words, or the tokens of the model", 0},
     {"gold", OPTION_TEXT, FIELD(gold), 0, 0, NULL, "FILE",
      "with --align and --target: the gold links, line by line. Prints the alignment error rate of "
      "every layer and head", OPTION_EXPERT},
@@ -198,6 +203,8 @@ static bool check(Request *r, Error *error)
         {r->target && !r->score && !r->align && !r->head_report,
          "--target goes with --score, --align or --head-report: it has the translations that "
          "are given"},
+        {r->align_unit != ALIGN_WORDS && !r->align, "--align-unit goes with --align"},
+        {r->gold && r->json, "--gold prints a table: it does not go with --json"},
         {r->gold && !r->align, "--gold goes with --align: it has the right links"},
         {dashes > 1, "only one of the input, --reference, --target, --hypothesis "
                      "and --gold can be standard input"},

@@ -10,11 +10,15 @@
 
 enum { REQUEST_GROUPS = 4 };
 
+/* What a link of an alignment links: "word", "token", NULL. */
+typedef enum { ALIGN_WORDS, ALIGN_TOKENS } AlignUnit;
+extern const char *const align_unit_names[];
+
 typedef struct Request {
     StringList model, attention, hypothesis, reference;
     char *prefix, *given, *word, *target, *save_int8, *export, *by_hand;
     char *neighbours, *from, *to, *gold, *bleu_model;
-    int threads, bleu_tokenize, pair_count, significance, trials;
+    int threads, align_unit, bleu_tokenize, pair_count, significance, trials;
     int invalid;  // a TextInvalid
     bool align, words, pieces, head_report, int8, list_vocabulary, show, explain, backward,
         score, lowercase, documents, json, quiet, short_help, help, version;

@@ -25,7 +25,7 @@ enum { MOST_DOUBTS = 10, MOST_MISSING = 10 };  // that are named
 /* A translation of a text. */
 typedef struct Answer {
     TextAnswer text;
-    char *links;  // NULL: no alignment
+    Links links;
 } Answer;
 
 /* *guided (=) whether training guided head 1 of the last layer (--guide-alignment), by the options
@@ -53,7 +53,6 @@ bool view_open(View *view, Error *error)
                     "--explain explains one kind of attention, here cross; --attention-kind "
                     "encoder or decoder explains another");
     if (!is_guided(&guided, view->bundle->config, r->model.item[0], error)) return false;
-    if (r->align && !alignment_choose(&view->by, guided, choice, last + 1, error)) return false;
     bool unchosen = choice->layer < 0 && choice->head == CHOICE_NONE;
     bool best = choice->kind == ATTENTION_CROSS &&
                 (choice->head == CHOICE_BEST || (r->explain && unchosen));
@@ -63,6 +62,7 @@ bool view_open(View *view, Error *error)
     if (known) drawn->known_layer = text->aligning_layer - 1;
     if (known) drawn->known_head = text->aligning_head - 1;
     if (guided) drawn->known_layer = last, drawn->known_head = 0;
+    if (r->align && !alignment_choose(&view->by, guided, drawn, last + 1, error)) return false;
     if (best && drawn->known_layer >= 0 &&
         (choice->layer < 0 || choice->layer == drawn->known_layer))
         choice->layer = drawn->known_layer, choice->head = drawn->known_head;
@@ -152,35 +152,50 @@ static int *find_words(int *words, const SentenceAnswer *a, const Bundle *bundle
     return word;
 }
 
-/* answer->links (=) the links of all sentences; words are counted in the whole text. lines: from
- * the sentence `first` on */
+/* links (+=) those of sentence i, in words or tokens of the whole text. source: the word of each
+ * source token; word: of each target token */
+static bool add_links(Links *links, const View *view, const Snapshot *snapshot,
+                      const int *source, const int *word, Error *error)
+{
+    Links own = {0};
+    bool good = alignment_link(&own, view->by, snapshot, source, word, error);
+    for (int k = 0; good && k < own.count; k++) good = links_add(links, own.link[k], error);
+    links_free(&own);
+    return good;
+}
+
+/* answer->links (=) the links of all sentences. lines: from the sentence `first` on */
 static bool find_links(const View *view, Answer *answer, const IdLines *lines, int first,
                        Error *error)
 {
     TextAnswer *a = &answer->text;
-    TextStream stream;
-    Links links = {0};
     size_t length = strlen(a->text);
-    int all, *number = malloc((length + 1) * sizeof *number);
+    int all, *number = malloc((length + 1) * sizeof *number), from[SIDES] = {0};
     bool good = (number || error_memory(error, "to align words")) &&
                 words_number(number, &all, a->text, length, error);
-    FILE *out = textstream_open(&stream);
-    for (int i = 0; out && good && i < a->count; i++) {
+    for (int i = 0; good && i < a->count; i++) {
         SentenceAnswer *s = &a->sentence[i];
         const Snapshot *snapshot = snapshot_get(&s->lazy, error);
-        int words, before = a->begin[i] < length ? number[a->begin[i]] : all;
+        int words, tokens = s->hypothesis->length - 1;
+        int before = a->begin[i] < length ? number[a->begin[i]] : all;
+        const int *source = lines->word + lines->start[first + i];
+        int sources = lines->start[first + i + 1] - lines->start[first + i] - 1;
         int *word = snapshot ? find_words(&words, s, view->bundle, error) : NULL;
-        for (int t = 0; word && t < s->hypothesis->length - 1; t++) word[t] += before;
-        good = word && alignment_link(&links, view->by, snapshot,
-                                      lines->word + lines->start[first + i], word, error);
-        if (good && ftell(out) > 0 && links.count) putc(' ', out);
-        if (good) links_print(out, &links);
+        int *own = malloc((size_t)(sources + 1) * sizeof *own);
+        for (int t = 0; word && t < tokens; t++) word[t] += before;
+        if (word && own && view->request->align_unit == ALIGN_TOKENS) {
+            words_of_tokens(word, tokens, from[TARGET]);
+            words_of_tokens(own, sources, from[SOURCE]);
+            source = own;
+        }
+        if (word && !own) error_memory(error, "to align words");
+        good = word && own && add_links(&answer->links, view, snapshot, source, word, error);
+        from[SOURCE] += sources, from[TARGET] += tokens;
+        free(own);
         free(word);
     }
     free(number);
-    links_free(&links);
-    answer->links = textstream_close(&stream);
-    return good && (answer->links || error_memory(error, "to align words"));
+    return good;
 }
 
 void view_put_tokens(JsonWriter *json, const Bundle *bundle, const int *id, const double *each,
@@ -319,9 +334,9 @@ static bool put_attention(JsonWriter *json, const View *view, SentenceAnswer *an
     return good;
 }
 
-/* The members of a translation of sentences `source`. show: with the attention, of one sentence */
+/* The members of a translation of sentences `source`. whole: of the whole text; show: with the attention, of one sentence */
 static bool put_members(JsonWriter *json, const View *view, const Answer *answer,
-                        const Sentence *source, bool show, Error *error)
+                        const Sentence *source, bool whole, bool show, Error *error)
 {
     const TextAnswer *a = &answer->text;
     json_put_text(json, "text", a->text);
@@ -330,7 +345,7 @@ static bool put_members(JsonWriter *json, const View *view, const Answer *answer
     if (a->count == 0) view_put_tokens(json, view->bundle, NULL, NULL, 0);
     if (a->count == 0) json_put_reals(json, "confidence", NULL, 0);
     if (a->count == 1 && !put_hypothesis(json, view, a->sentence, error)) return false;
-    if (answer->links) json_put_text(json, "alignment", answer->links);
+    if (view->request->align && whole && a->count) links_put(json, &answer->links);
     put_doubts(json, a, source);
     return !show || a->count != 1 || put_attention(json, view, a->sentence, error);
 }
@@ -343,7 +358,7 @@ static bool put_answer(JsonWriter *json, const View *view, const Answer *answer,
     const Passage *passage = &passages->passage[p];
     const Sentence *source = passages->sentence + passage->first;
     bool whole = a->count == 1 && source->begin == 0 && source->end == passage->length;
-    bool good = put_members(json, view, answer, source, show, error);
+    bool good = put_members(json, view, answer, source, true, show, error);
     if (whole || !a->count) return good;
     json_open_array(json, "sentences");
     for (int i = 0; good && i < a->count; i++) {
@@ -356,7 +371,7 @@ static bool put_answer(JsonWriter *json, const View *view, const Answer *answer,
         json_open(json, NULL);
         put_range(json, "source", passage->text, source[i].begin, source[i].end);
         put_range(json, "target", a->text, a->begin[i], a->begin[i] + strlen(s->text));
-        good = put_members(json, view, &one, source + i, show && a->count > 1, error);
+        good = put_members(json, view, &one, source + i, false, show && a->count > 1, error);
         json_close(json);
     }
     json_close(json);
@@ -384,12 +399,13 @@ static bool print_json(const View *view, const Answer *answers, int count,
     return good;
 }
 
-static void print_text(const Answer *answer, bool several, long long number)
+static void print_text(const Answer *answer, const Request *r, long long number)
 {
+    bool several = r->search.n_best > 1, links = r->align && answer->text.count;
     if (several) printf("%lld ||| ", number);
-    (several || answer->links ? utf8_put : utf8_put_lines)(stdout, answer->text.text);
+    (several || links ? utf8_put : utf8_put_lines)(stdout, answer->text.text);
     if (several) printf(" ||| %.4f", answer->text.score);
-    if (answer->links) printf(" ||| %s", answer->links);
+    if (links) fputs(" ||| ", stdout), links_print(stdout, &answer->links);
     putchar('\n');
 }
 
@@ -456,13 +472,13 @@ bool view_answer(View *view, char **text, const Passages *passages, int p,
     if (good && r->json && !r->head_report)
         good = print_json(view, answers, count, passages, p, number, error);
     else if (!r->head_report && (!sentences || !r->explain))
-        for (int h = 0; good && h < count; h++) print_text(&answers[h], several, number);
+        for (int h = 0; good && h < count; h++) print_text(&answers[h], r, number);
     for (int i = 0; good && shows && i < sentences; i++)
         good = show(view, &answers->text.sentence[i], number, sentences > 1 ? i + 1 : 0, error);
     *text = answers->text.text;
     answers->text.text = NULL;
     for (int h = 0; h < count; h++) {
-        free(answers[h].links);
+        links_free(&answers[h].links);
         answer_free(&answers[h].text);
     }
     free(answers);

@@ -129,23 +129,33 @@ static size_t next_word(char *word, const char *text, size_t length, size_t at)
     return at;
 }
 
-/* Unknown words beside each other are one token. */
+/* An unknown word is one token, and so are unknown marks beside it. */
 bool tokenizer_encode_begins(const Tokenizer *t, Ids *ids, Ids *begin, const char *text,
                              size_t length, Error *error)
 {
     char word[WORD_BYTES];
-    size_t first = ids->count;
+    bool was_unknown = false, was_word = false,
+         blank = false;  // the last token; since the last word
+    size_t first = 0;
     for (size_t at = 0, end; end = next_word(word, text, length, at), *word; at = end) {
         const Entry *found =
             bsearch(&(Entry){word, 0}, t->entry, (size_t)t->words, sizeof *found, by_word);
         int id = found ? found->id : ID_UNKNOWN;
-        bool after_unknown = ids->count > first && ids->id[ids->count - 1] == ID_UNKNOWN;
-        if (id == ID_UNKNOWN && after_unknown) continue;
+        unsigned code;
+        utf8_next(word, &code);
+        bool unknown = id == ID_UNKNOWN, mark = is_mark(code, 0);
+        if (!was_unknown || !blank) first = at;
+        blank = was_unknown && (blank || text[at] == ' ' || text[at] == '\t');
+        bool joined = unknown && was_unknown && (mark || !was_word || !blank);
+        was_word = unknown && (!mark || (was_unknown && was_word));
+        was_unknown = unknown;
+        if (unknown && !mark) blank = false;
+        if (joined) continue;
         if (!GROW(ids->id, ids->size, ids->count + 1) ||
             (begin && !GROW(begin->id, begin->size, begin->count + 1)))
             return error_memory(error, "for a text's tokens");
         ids->id[ids->count++] = id;
-        if (begin) begin->id[begin->count++] = (int32_t)at;
+        if (begin) begin->id[begin->count++] = (int32_t)(unknown ? first : at);
     }
     return true;
 }

@@ -63,6 +63,29 @@ translate --align --target longer.t --gold longer.gold <longer.s >out 2>err
 check "a pair that is too long is not counted" sh -c \
     'grep -q "^Alignment error rate of 60 pairs" out && grep -q "line 61 has 30 tokens" err'
 
+# ---- pairs, units, JSON ----
+paste valid.s valid.t >tabs && paste -d '|' valid.s valid.t | sed 's/|/ ||| /' >bars
+translate --align --target valid.t <valid.s >links 2>err
+for pairs in tabs bars; do
+    translate --align <$pairs >out 2>err
+    check "--align of $pairs reads pairs" cmp out links
+done
+translate --align one two >out
+check "texts without them are translated" sh -c 'test "$(grep -c "^[A-Z]* ||| 0-0$" out)" = 2'
+translate --align --json <tabs >out
+check "--json: the links of a pair" sh -c 'test $(wc -l <out) = 60 && sed "s/.*\"alignment\":\"\([^\"]*\)\".*/\1/" out | cmp - links'
+check "with scores" grep -q '^{"line":1,"unit":"word",.*"links":\[{"source":0,"target":[0-9]*,"score":0\.[0-9]*}' out
+translate --align --json "one two" >out
+check "and of a translation" grep -q '"alignment":"[-0-9 ]*","links":\[{"source":0,' out
+printf 'one,two\tONE TWO\n' >pair && translate --align --align-unit token --json <pair >out 2>err
+check "--align-unit token counts tokens" grep -q '"unit":"token".*"source":1,' out
+wrong "--align-unit without --align" 2 "goes with --align" translate --align-unit token one
+wrong "--gold with --json" 2 "does not go with --json" translate --align --json --gold gold --target valid.t
+head -n 1 tabs >wrong && echo 'no columns' >>wrong && translate --align <wrong >out 2>err
+check "a line without columns is left out" sh -c 'test $(wc -l <out) = 2 && grep -q "line 2 has no TAB: left out" err'
+translate --align "aa bb cc one" >out 2>err
+check "each unknown word is a token" sh -c 'cut -d "|" -f 4- out | tr " " "\n" | grep -q "^3-"'
+
 # The same language, whose pairs teach a head which words are translations.
 "$latest" "$BIN/train" --train-source train.s --train-target train.t --valid-source valid.s --valid-target valid.t \
     --tokenizer word --vocab-size 60 --d-model 32 --heads 2 --ffn 64 --encoder-layers 1 \
@@ -85,7 +108,7 @@ wrong "gold with an impossible link" 1 "gold1:1: there is no 99-0" sh -c \
 wrong "too few lines of gold" 1 "has only 1 lines" sh -c \
     "echo 0-0 >g1; '$BIN/translate' --model run --align --target valid.t --gold g1 <valid.s"
 wrong "--gold without --align" 2 "--gold goes with --align" translate --gold gold one
-wrong "--head best of a model that was not guided" 1 "name one, or leave out --head" translate --align --head best one
+wrong "--head best of a model that does not record it" 1 "name one, or leave out --head" "$BIN/translate" --model "$here/data/toy/model.safetensors" --align --head best one
 wrong "--align with --explain" 2 "does not go with --json or --align" translate --align --explain one
 wrong "a layer that does not exist" 1 "2 decoder layers" translate --align --layer 3 one
 wrong "--word without --explain" 2 "goes with --explain" translate --word x one

@@ -78,3 +78,15 @@ said "W_Q of another width" 3 "W_Q has 2 columns, as x has, not 1" 'x\n1 2\nW_Q\
 wrong "an unknown word" 1 "neither one of the 3 tokens" "$BIN/translate" --by-hand "$here/docs/by-hand/2-quick-jumps.txt" --word cow
 wrong "no such file" 1 "nowhere" "$BIN/translate" --by-hand nowhere
 wrong "with a text" 2 "needs no text" "$BIN/translate" --by-hand nowhere text
+
+# A terminal reorders a row that begins with Arabic, unless U+200E ends the label.
+printf 'query\n\330\255\330\250 1 0\n\330\250\330\255 0 1\nkey\nlove 3 0\nto 0 3\nvalue\n1\n2\n' >arabic
+"$BIN/translate" --by-hand arabic >out
+check "U+200E stands around words from right to left" grep -q "$(printf '^ *\342\200\216\330\255\330\250\342\200\216  *1.000  *0.000$')" out
+check "and only around these" sh -c '! grep love out | grep -q "$0"' "$(printf '\342\200\216')"
+if command -v fribidi >/dev/null; then
+    fribidi --nobreak --nopad --ltr <out >seen
+    check "so their numbers stay in order" sh -c 'grep -o "[0-9][0-9.]*" out >a && grep -o "[0-9][0-9.]*" seen | cmp - a'
+else
+    echo "skipped the order of numbers: there is no fribidi"
+fi

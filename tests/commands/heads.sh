@@ -53,6 +53,10 @@ wrong "one word alone" 2 "from WORD --to WORD" translate --head-report --from ja
 wrong "a picture" 2 "ask for other views alone" translate --head-report --attention heads.png "jane sleeps"
 wrong "--target without a reader" 2 "head-report" translate --target t "jane sleeps"
 
+translate --explain --word africa "jane visits africa" >out
+check "--word of the source follows the query that asks for it" sh -c 'grep -q "^one word, \"afrique\"\|^follows one word, \"afrique\"" out &&
+    grep -q "\"africa\" is a word of the source sentence: it has a key here, and no query" out'
+
 # ---- the head that aligns best, as training found out ----
 language 600 60
 check "a model that reverses sentences" "$BIN/train" $tiny $corpus --max-updates 1500 --valid-every 500 --quiet --output reversed

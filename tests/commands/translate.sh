@@ -89,7 +89,7 @@ awk 'BEGIN { srand(3); split("one two three four five", word, " ")
         print source >"names.s"; print target >"names.t"
     } }'
 "$latest" "$BIN/train" --preset tiny --force --train-source names.s --train-target names.t --valid-source names.s --valid-target names.t \
-    --tokenizer word --vocab-size 20 --d-model 32 --heads 2 --ffn 64 --encoder-layers 1 --decoder-layers 1 \
+    --tokenizer word --vocab-size 22 --d-model 32 --heads 2 --ffn 64 --encoder-layers 1 --decoder-layers 1 \
     --max-length 20 --batch-tokens 1000 --max-updates 200 --warmup 50 --learning-rate 0.005 --valid-every 1000 \
     --quiet --output names 2>err || fail "a model that knows no names" "$(cat err)"
 names() { "$BIN/translate" --model names "$@"; }

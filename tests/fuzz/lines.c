@@ -96,9 +96,7 @@ static void work(What what, View *view, Input *input, char *const part[3])
         translate_all(view, input, part[1]);
         break;
     case SCORE: accepted(likelihood_run(input, &models, worker, r->json, &error)); break;
-    case ALIGN:
-        accepted(alignment_run(input, view->bundle, view->by, r->gold, NULL, &error));
-        break;
+    case ALIGN: accepted(alignment_run(input, view->bundle, view->by, r, NULL, &error)); break;
     case HYPOTHESIS:
         accepted(scores_open(&scores, r, NULL, &error) && scores_add_files(&scores, &error) &&
                  scores_end(&scores, nowhere, r->json, &error));
