@@ -232,10 +232,11 @@ static bool export_model(Program *p, Error *error)
 }
 
 static ByHand by_hand;
+static MissingGlyphs *missing;
 
 static bool draw_by_hand(const void *path, Error *error)
 {
-    return byhand_draw(path, &by_hand, error);
+    return byhand_draw(path, &by_hand, missing, error);
 }
 
 /* Prints the steps, and draws the pictures. */
@@ -246,11 +247,13 @@ static bool compute_by_hand(const Program *p, Error *error)
         !byhand_print(stdout, &by_hand, r->word, error) ||
         !stream_flush(stdout, "the steps", error))
         return false;
+    missing = command_share(sizeof *missing);  // it is drawn in another process
     for (int i = 0; i < r->attention.count; i++) {
         const char *path = r->attention.item[i];
         if (!command_draw(draw_by_hand, path, path, error)) return false;
         command_say(p->news, "drew %s", path);
     }
+    view_say_missing(p->news, missing);
     return true;
 }
 

@@ -21,29 +21,41 @@ enum { SETTINGS = sizeof settings / sizeof *settings };
 // clang-format on
 static const Option number = {.kind = OPTION_REAL, .least = -1e6, .most = 1e6};
 
-/* A row of numbers, perhaps after a label. */
-static bool read_row(LabelledRows *to, char *const *word, int words, Error *error)
+/* How many words before the first number: those of a label. Joins them to word[0]. */
+static int join_label(char *const *word, int words)
 {
-    char *end, *text;
-    strtod(word[0], &end);
-    int label = *end != '\0', count = words - label;
+    int count = 0;
+    char *end;
+    for (; count < words && (strtod(word[count], &end), *end); count++)
+        if (count) word[count - 1][strlen(word[count - 1])] = ' ';
+    return count;
+}
+
+/* A row of numbers, perhaps after a label. label: if it is quoted, else NULL */
+static bool read_row(LabelledRows *to, const char *label, char *const *word, int words,
+                     Error *error)
+{
+    int first = label ? 0 : join_label(word, words), count = words - first;
+    if (first) label = word[0];
     if (!to || !count)
         return error_set(error,
                          "a block begins with query, key, value, x, W_Q, W_K, W_V or mask, not "
                          "with %s",
-                         word[0]);
+                         label ? label : word[0]);
     if (to->rows == BYHAND_MOST || count > BYHAND_MOST)
         return error_set(error, "a block has at most %d rows and as many columns", BYHAND_MOST);
     if (to->rows && count != to->columns)
-        return error_set(error, "this row has %d numbers, and the one before %d", count,
-                         to->columns);
-    text = to->text[to->rows];
+        return error_set(error,
+                         "this row has %d numbers, and the one before %d; a label that is a "
+                         "number stands in quotes",
+                         count, to->columns);
+    char *text = to->text[to->rows];
     snprintf(text, BYHAND_LABEL, "%d", to->rows + 1);
-    if (label && !utf8_fit(text, BYHAND_LABEL, word[0]))
+    if (label && !utf8_fit(text, BYHAND_LABEL, label))
         return error_set(error, "a label has at most %d bytes", BYHAND_LABEL - 1);
     for (int k = 0; k < count; k++) {
         double x;
-        if (!option_store(&number, &x, "a row", word[label + k], error)) return false;
+        if (!option_store(&number, &x, "a row", word[first + k], error)) return false;
         to->at[to->rows][k] = (real)x;
     }
     to->label[to->rows++] = text;
@@ -54,11 +66,17 @@ static bool read_row(LabelledRows *to, char *const *word, int words, Error *erro
 /* A setting, the name of a block, a row, or nothing. */
 static bool read_line(ByHand *b, char *line, Error *error)
 {
-    char *word[BYHAND_MOST + 2] = {""}, *rest, *equals = strchr(line, '=');
+    enum { WORDS = BYHAND_MOST + BYHAND_LABEL };  // numbers, and those of a label
+    char *word[WORDS] = {""}, *rest, *equals = strchr(line, '=');
     int words = 0, block = 0, setting = 0;
-    if (equals) *equals = ' ';
-    for (char *w = strtok_r(line, " \t", &rest); w; w = strtok_r(NULL, " \t", &rest))
-        if (words < BYHAND_MOST + 2) word[words++] = w;
+    bool quoted = line[strspn(line, " \t")] == '"';
+    const char *label = quoted ? strtok_r(line, "\"", &rest) : NULL;
+    if (quoted && strspn(line, " \t")) label = strtok_r(NULL, "\"", &rest);
+    if (equals && !quoted) *equals = ' ';
+    for (char *w = strtok_r(quoted ? NULL : line, " \t", &rest); w;
+         w = strtok_r(NULL, " \t", &rest))
+        if (words < WORDS) word[words++] = w;
+    if (quoted) return read_row(b->reading, label ? label : "", word, words, error);
     while (setting < SETTINGS && strcmp(settings[setting].name, word[0])) setting++;
     while (block < BYHAND_BLOCKS && strcmp(b->block[block].name, word[0])) block++;
     bool set = words == 2 && setting < SETTINGS;
@@ -66,7 +84,8 @@ static bool read_line(ByHand *b, char *line, Error *error)
     if (set || equals)
         return error_set(error, "a setting is score = NAME, scale = NUMBER or mask = causal");
     if (!words) return true;
-    if (words > 1 || block == BYHAND_BLOCKS) return read_row(b->reading, word, words, error);
+    if (words > 1 || block == BYHAND_BLOCKS)
+        return read_row(b->reading, NULL, word, words, error);
     b->reading = &b->block[block];
     if (b->reading->line) return error_set(error, "there is already a block %s", word[0]);
     b->reading->line = b->line;
@@ -232,13 +251,14 @@ bool byhand_print(FILE *out, ByHand *b, const char *word, Error *error)
     return true;
 }
 
-bool byhand_draw(const char *path, const ByHand *b, Error *error)
+bool byhand_draw(const char *path, const ByHand *b, MissingGlyphs *missing, Error *error)
 {
     const HeatMap map = {b->P,           b->query.rows, b->key.rows,
                          b->query.label, b->key.label,  .title = NULL};
     const HeatMapSection section = {
         .caption = "A row is a query, a column a key.", .large = &map, .causal = b->causal};
-    const AttentionPage page = {.title = b->path, .sections = &section, .count = 1};
+    const AttentionPage page = {
+        .title = b->path, .sections = &section, .count = 1, .missing = missing};
     const PngText text = {"Software", "qkv"};
     return picture_page(path, page, &text, 1, error);
 }

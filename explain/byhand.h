@@ -42,4 +42,5 @@ bool byhand_read(ByHand *b, const char *path, Error *error);
  * weights and outputs of all. */
 bool byhand_print(FILE *out, ByHand *b, const char *word, Error *error);
 
-bool byhand_draw(const char *path, const ByHand *b, Error *error);
+/* missing (+=) characters that no font has; or NULL */
+bool byhand_draw(const char *path, const ByHand *b, MissingGlyphs *missing, Error *error);

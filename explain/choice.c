@@ -2,6 +2,7 @@
 #include "explain/choice.h"
 
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,12 +18,52 @@ const Option choice_options[] = {
     {"head", OPTION_TEXT, offsetof(ChoiceConfig, head), 0, 0, HEADS, "N|mean|best",
      "a head, from 1; the mean of a layer's heads; or the head that "
      "aligns words best", OPTION_COMMON},
+    {"words", OPTION_TEXT, offsetof(ChoiceConfig, words), 0, 0, NULL, "FIRST-LAST",
+     "show these words of both sentences, from 1, in pictures and --show", 0},
+    {"range", OPTION_TEXT, offsetof(ChoiceConfig, range), 0, 0, NULL, "LOW:HIGH|auto",
+     "the weights that the colours of a picture stand for; auto: up to the largest, as for sentences of "
+     "more than 25 words; default of others: 0:1", 0},
+    {"bare", OPTION_FLAG, offsetof(ChoiceConfig, bare), 0, 0, NULL, NULL,
+     "draw one map and its labels, without other text: a figure for a column of a paper, 240 pt wide with "
+     "labels of 8 pt", 0},
+    {"font", OPTION_TEXT, offsetof(ChoiceConfig, font), 0, 0, NULL, "FAMILY",
+     "of pictures, such as \"DejaVu Serif\"; default: Noto Sans or DejaVu Sans", 0},
 };
 // clang-format on
 const int choice_option_count = sizeof choice_options / sizeof *choice_options;
 
-const Choice choice_default = {ATTENTION_CROSS, false,       CHOICE_NONE,
-                               CHOICE_NONE,     CHOICE_NONE, CHOICE_NONE};
+const Choice choice_default = {.kind = ATTENTION_CROSS,
+                               .layer = CHOICE_NONE,
+                               .head = CHOICE_NONE,
+                               .known_layer = CHOICE_NONE,
+                               .known_head = CHOICE_NONE};
+
+static bool read_words(Choice *choice, const char *words, Error *error)
+{
+    int first, last, end = 0;
+    if (!words) return true;
+    bool digits = strspn(words, "0123456789-") == strlen(words) && strlen(words) < 16;
+    if (!digits || sscanf(words, "%d-%d%n", &first, &last, &end) != 2 || words[end] ||
+        first < 1 || last < first)
+        return error_set(error, "`words` takes FIRST-LAST, such as 10-25, not '%s'", words);
+    choice->first_word = first, choice->last_word = last;
+    return true;
+}
+
+static bool read_range(Choice *choice, const char *range, Error *error)
+{
+    int end = 0;
+    if (!range) return true;
+    if (!strcmp(range, "auto")) return choice->follow = true;
+    if (strspn(range, "0123456789.:") != strlen(range) ||
+        sscanf(range, "%f:%f%n", &choice->low, &choice->high, &end) != 2 || range[end] ||
+        choice->high > 1 || choice->low >= choice->high)
+        return error_set(error,
+                         "`range` takes auto or LOW:HIGH, from 0:1 inwards, such as 0:0.5, not "
+                         "'%s'",
+                         range);
+    return true;
+}
 
 bool choice_parse(Choice *choice, const ChoiceConfig *config, Error *error)
 {
@@ -32,7 +73,10 @@ bool choice_parse(Choice *choice, const ChoiceConfig *config, Error *error)
     *choice = choice_default;
     choice->kind = kinds[config->kind];
     choice->all_kinds = config->kind == 3;
+    choice->bare = config->bare, choice->font = config->font;
     if (config->layer) choice->layer = config->layer - 1;
+    if (!read_words(choice, config->words, error) || !read_range(choice, config->range, error))
+        return false;
     if (!config->head) return true;
     for (int i = 0; HEADS[i]; i++)
         if (!strcmp(config->head, HEADS[i])) return choice->head = heads[i], true;

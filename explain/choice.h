@@ -1,4 +1,4 @@
-/* choice.h -- which attention is shown: --attention-kind, --layer and --head.
+/* choice.h -- which attention is shown, and how: --attention-kind, --layer, --head, --words, --range, …
  *
  * Layers and heads count from 1 in options and from 0 in code. A head is a number, or one of
  * two words:
@@ -14,9 +14,11 @@
 #include "inference/snapshot.h"
 
 typedef struct ChoiceConfig {
-    int kind;    // an index into the option's choices
-    int layer;   // 1 .. L; 0: not chosen
-    char *head;  // or NULL: not chosen
+    int kind;                    // an index into the option's choices
+    int layer;                   // 1 .. L; 0: not chosen
+    char *head;                  // or NULL: not chosen
+    char *words, *range, *font;  // the same
+    bool bare;
 } ChoiceConfig;
 
 extern const Option choice_options[];
@@ -30,6 +32,11 @@ typedef struct Choice {
     int layer;                    // from 0; or CHOICE_NONE
     int head;                     // from 0; or CHOICE_NONE, _MEAN, _BEST
     int known_layer, known_head;  // the best, as training found out; or CHOICE_NONE
+    int first_word, last_word;    // of both sentences, from 1, that are shown; 0, 0: all
+    float low, high;   // the weights of the first and the last colour; 0, 0: a picture's own
+    bool follow;       // the last colour is that of the largest weight
+    bool bare;         // pictures have one map and its labels
+    const char *font;  // a family; or NULL
 } Choice;
 
 /* Encoder-decoder attention, no layer and no head chosen. */

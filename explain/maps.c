@@ -5,6 +5,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 void map_free(Map *map)
 {
@@ -39,6 +40,15 @@ void map_join(Map *map, const int *row_word, const int *column_word)
 }
 
 /* ---- measures ---- */
+
+void map_crop(Map *map, int row, int rows, int column, int columns)
+{
+    for (int i = 0; i < rows; i++)
+        memmove(map->at + (size_t)i * (size_t)columns,
+                map->at + (size_t)(row + i) * (size_t)map->columns + column,
+                (size_t)columns * sizeof *map->at);
+    map->rows = rows, map->columns = columns;
+}
 
 double map_entropy(const Map *map)
 {

@@ -21,6 +21,9 @@ bool map_head(Map *map, const Snapshot *snapshot, AttentionKind kind, int layer,
 /* row_word [rows] and column_word [columns]: the word of each token, non-decreasing from 0. */
 void map_join(Map *map, const int *row_word, const int *column_word);
 
+/* Keeps `rows` rows and `columns` columns from [row,column] on. */
+void map_crop(Map *map, int row, int rows, int column, int columns);
+
 /* The entropy of a row in bits, averaged over the rows that are not 0: from 0 (all on one
  * column) to log2 columns. */
 double map_entropy(const Map *map);

@@ -162,7 +162,7 @@ static void section_plan(Section *s, const Drawing *d, const PictureBest *best)
     if (choice->layer >= 0) s->layer = s->first = choice->layer, s->layers = 1;
     else if (choice->head == CHOICE_BEST) s->layer = best->layer;
     if (choice->head >= 0) s->heads = 1;
-    if (s->layers * s->heads == 1 || !d->path) s->layers = s->heads = 0;
+    if (s->layers * s->heads == 1 || !d->path || choice->bare) s->layers = s->heads = 0;
 }
 
 /* ---- titles and notes ---- */
@@ -179,19 +179,24 @@ static void describe(Section *s, const Drawing *d, int head, double share)
     bool decoder = s->kind == ATTENTION_DECODER;
     const char *token = decoder ? "<pad>" : "</s>";
     const char *givers = decoder ? "the words after the first" : "the words";
-    char fixed[NOTE] = "";
+    char fixed[NOTE] = "", cut[NOTE] = "";
     if (head >= 0 || d->heads == 1)
         snprintf(s->name, NOTE, "head %d", head >= 0 ? head + 1 : 1);
     else snprintf(s->name, NOTE, "mean of %d heads", d->heads);
     snprintf(s->text[0][0], TITLE, "layer %d of %d · %s", s->layer + 1,
              snapshot_layers(d->input->snapshot, s->kind), s->name);
     if (s->layers > 1 && d->input->choice->head != CHOICE_BEST)
-        snprintf(fixed, NOTE, " Large map: layer %d, for every sentence.", s->layer + 1);
-    snprintf(s->caption, REMARK,
-             "Row: %s (query)%s. Column: %s (key). The attention weights of a row sum to 1.%s",
-             s->kind == ATTENTION_ENCODER ? "source word" : "word being generated",
-             has_numbers(s, d, 0) ? ", with its probability" : "",
-             decoder ? "word generated before it" : "source word", fixed);
+        snprintf(fixed, sizeof fixed, " The large map is of layer %d for every sentence.",
+                 s->layer + 1);
+    if (d->input->choice->first_word)
+        snprintf(cut, sizeof cut, ", but only words %d to %d are shown",
+                 d->input->choice->first_word, d->input->choice->last_word);
+    snprintf(
+        s->caption, REMARK,
+        "Row: %s (query)%s. Column: %s (key). The attention weights of a row sum to 1%s.%s",
+        s->kind == ATTENTION_ENCODER ? "source word" : "word being generated",
+        has_numbers(s, d, 0) ? ", with its probability" : "",
+        decoder ? "word generated before it" : "source word", cut, fixed);
     snprintf(s->remark, REMARK,
              "The column of %s, %s, is grey: %s give it %.0f %% of their attention. A head "
              "that finds nothing to attend to puts its weight there.",
@@ -201,12 +206,35 @@ static void describe(Section *s, const Drawing *d, int head, double share)
 
 /* ---- the maps ---- */
 
+/* The labels of one side that are shown. */
+typedef struct Shown {
+    const Labels *labels;
+    int first, count;
+} Shown;
+
+/* *shown (=) the words that were chosen. */
+static bool choose_words(Shown *shown, const Drawing *d, TokenSide side)
+{
+    const Choice *choice = d->input->choice;
+    const Labels *labels = &d->labels[side];
+    *shown = (Shown){labels, 0, labels->count};
+    if (!choice->first_word) return true;
+    int last = choice->last_word < labels->count ? choice->last_word : labels->count;
+    *shown = (Shown){labels, choice->first_word - 1, last - choice->first_word + 1};
+    return shown->count > 0 ||
+           error_set(d->error, "`words` %d-%d: a sentence has only %d words",
+                     choice->first_word, choice->last_word, labels->count);
+}
+
 /* Makes map i of a section, the large one (0) or a small one, and what is drawn of it. */
 static bool section_map(Section *s, const Drawing *d, const PictureBest *best, int i)
 {
-    const Labels *rows = &d->labels[labels_rows(s->kind)],
-                 *columns = &d->labels[labels_columns(s->kind)];
-    bool cross = s->kind == ATTENTION_CROSS;
+    Shown rows, columns;
+    if (!choose_words(&rows, d, labels_rows(s->kind)) ||
+        !choose_words(&columns, d, labels_columns(s->kind)))
+        return false;
+    const Labels *row = rows.labels, *column = columns.labels;
+    bool cross = s->kind == ATTENTION_CROSS, bare = d->input->choice->bare;
     int chosen = d->input->choice->head, layer = s->layer,
         head = chosen == CHOICE_BEST ? best->head : chosen;
     char *title = s->text[i][0], *note = s->text[i][1];
@@ -218,28 +246,30 @@ static bool section_map(Section *s, const Drawing *d, const PictureBest *best, i
     if (!make_map(map, d, s->kind, layer, head)) return false;
     if (i == 0)
         describe(s, d, head,
-                 map_share(map, rows->special, columns->special, s->kind == ATTENTION_DECODER));
+                 map_share(map, row->special, column->special, s->kind == ATTENTION_DECODER));
     else snprintf(title, TITLE, "layer %d · head %d", layer + 1, head + 1);
     snprintf(note, TITLE, i ? "%.2f bits%s" : "entropy %.2f bits, mean of the rows%s",
              map_entropy(map),
              !framed ? ""
              : cross ? " · aligns best"
                      : " · lowest entropy");
+    map_crop(map, rows.first, rows.count, columns.first, columns.count);
     bool labelled = i == 0 || (s->map->rows <= LABELLED && s->map->columns <= LABELLED);
-    s->heat[i] =
-        (HeatMap){.weight = map->at,
-                  .rows = map->rows,
-                  .columns = map->columns,
-                  .row_labels = labelled ? (const char *const *)rows->text : NULL,
-                  .row_special = rows->special,
-                  .row_unknown = rows->unknown,
-                  .row_numbers = has_numbers(s, d, i) ? rows->probability : NULL,
-                  .column_labels = labelled ? (const char *const *)columns->text : NULL,
-                  .column_special = columns->special,
-                  .column_unknown = columns->unknown,
-                  .title = title,
-                  .note = note,
-                  .outlined = framed};
+    bool numbers = has_numbers(s, d, i) && !bare;
+    s->heat[i] = (HeatMap){
+        .weight = map->at,
+        .rows = map->rows,
+        .columns = map->columns,
+        .row_labels = labelled ? (const char *const *)row->text + rows.first : NULL,
+        .row_special = row->special + rows.first,
+        .row_unknown = row->unknown + rows.first,
+        .row_numbers = numbers ? row->probability + rows.first : NULL,
+        .column_labels = labelled ? (const char *const *)column->text + columns.first : NULL,
+        .column_special = column->special + columns.first,
+        .column_unknown = column->unknown + columns.first,
+        .title = bare ? NULL : title,
+        .note = bare ? NULL : note,
+        .outlined = framed};
     return true;
 }
 
@@ -298,11 +328,40 @@ static bool drawing_make(Drawing *d, HeatMapSection *pages)
     return true;
 }
 
+/* low, high (=) the weights of the first and the last colour. Those of a long sentence are small: the
+ * last colour is then that of the largest weight of the large maps, but for the special tokens, rounded
+ * up. */
+static void choose_colors(float *low, float *high, const Drawing *d)
+{
+    enum { LONG = 25 };
+    static const float steps[] = {0.02f, 0.04f, 0.06f, 0.1f, 0.2f, 0.4f, 0.6f, 0.8f};
+    const Choice *choice = d->input->choice;
+    bool follow = choice->follow;
+    float most = 0;
+    *low = choice->low, *high = choice->high;
+    for (int k = 0; k < d->count; k++) {
+        const HeatMap *large = d->section[k].heat;
+        follow |= large->rows > LONG || large->columns > LONG;
+        for (int i = 0; i < large->rows * large->columns; i++)
+            if (!large->column_special[i % large->columns] && large->weight[i] > most)
+                most = large->weight[i];
+    }
+    if (*high > *low || !follow) return;
+    *high = 1;
+    for (int k = sizeof steps / sizeof *steps - 1; k >= 0 && most <= steps[k]; k--)
+        *high = steps[k];
+}
+
 /* Paints the sections, and writes them. */
-static bool save(const char *path, const Drawing *d, const HeatMapSection *pages)
+static bool save(const char *path, Drawing *d, const HeatMapSection *pages)
 {
     const PictureInput *in = d->input;
     const Section *first = d->section;
+    float low, high;
+    choose_colors(&low, &high, d);
+    for (int k = 0; k < d->count; k++)
+        for (int i = 0; i <= d->section[k].layers * d->section[k].heads; i++)
+            d->section[k].heat[i].low = low, d->section[k].heat[i].high = high;
     char *text[SIDES], *title = NULL, subtitle[REMARK], layer[16], kinds[REMARK] = "";
     bool good = labels_sentences(text, in->snapshot, in->vocabulary, d->error);
     if (good && asprintf(&title, "%s → %s", text[SOURCE], text[TARGET]) < 0)
@@ -326,7 +385,11 @@ static bool save(const char *path, const Drawing *d, const HeatMapSection *pages
                                 .subtitle = subtitle,
                                 .missing = in->missing,
                                 .sections = pages,
-                                .count = d->count};
+                                .count = d->count,
+                                .bare = in->choice->bare,
+                                .low = low,
+                                .high = high,
+                                .font = in->choice->font};
     good = good && picture_page(path, page, texts, sizeof texts / sizeof *texts, d->error);
     free(text[SOURCE]), free(text[TARGET]), free(title);
     return good;

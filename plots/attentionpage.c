@@ -148,6 +148,26 @@ static bool fit_page(Canvas *canvas, const AttentionPage *page, PagePlan *plan, 
                      CANVAS_MAX_SIDE, CANVAS_MAX_SIDE);
 }
 
+/* The largest cells with which a map alone is no wider than a column. *map (=) it, with its labels */
+static bool fit_bare(Canvas *canvas, const AttentionPage *page, PagePlan *plan, HeatMap *map,
+                     Error *error)
+{
+    enum { BARE_MARGIN = 1 };
+    int scale = page->format == CANVAS_PNG ? PAGE_BARE_SCALE : 1, cell = 0;
+    int width = scale * PAGE_BARE, room = width - 2 * scale * BARE_MARGIN;
+    HeatMapPlan *at = &plan->section->large;
+    *map = *page->sections->large;
+    map->label_size = scale * 8 * 96.0 / 72;
+    for (cell = room / map->columns; cell > 1; cell--)
+        if (heatmap_plan(canvas, map, cell).width <= room) break;
+    *at = heatmap_plan(canvas, map, larger(cell, 1));
+    at->x = at->y = scale * BARE_MARGIN;
+    plan->width = larger(width, at->width + 2 * at->x);
+    plan->height = at->height + 2 * at->y;
+    return canvas_fits(plan->width, plan->height) ||
+           error_set(error, "the map is too large for a picture: choose fewer words");
+}
+
 /* ---- paint ---- */
 
 static void paint_section(Canvas *canvas, const PagePlan *plan, const SectionPlan *at,
@@ -170,7 +190,8 @@ static void paint_page(Canvas *canvas, const AttentionPage *page, const PagePlan
     int bar_x = plan->width - MARGIN - BAR;
     put_page_head(canvas, page, plan);
     canvas_text(canvas, "attention weight", bar_x, MARGIN - 2, canvas_style(11, false, BAR));
-    heatmap_bar(canvas, bar_x, MARGIN + BAR_LABEL, BAR, &colors);
+    heatmap_bar(canvas, bar_x, MARGIN + BAR_LABEL, BAR, &colors, page->low,
+                page->high > page->low ? page->high : 1);
     for (int s = 0; s < page->count; s++)
         paint_section(canvas, plan, &plan->section[s], &page->sections[s], &colors);
 }
@@ -178,15 +199,21 @@ static void paint_page(Canvas *canvas, const AttentionPage *page, const PagePlan
 bool attentionpage_draw(Canvas **canvas, const AttentionPage *page, PagePlan *plan,
                         Error *error)
 {
-    PagePlan own;
+    PagePlan own = {0};
+    HeatMap map;
     assert(page->count > 0 && page->count <= PAGE_SECTIONS);
     if (!canvas_new(canvas, error)) return false;
     (*canvas)->format = page->format;
     (*canvas)->missing = page->missing;
-    if (!fit_page(*canvas, page, &own, error) ||
+    if (!canvas_set_font(*canvas, page->font, error) ||
+        !(page->bare ? fit_bare(*canvas, page, &own, &map, error)
+                     : fit_page(*canvas, page, &own, error)) ||
         !canvas_reserve(*canvas, own.width, own.height, error))
         return false;
-    paint_page(*canvas, page, &own);
+    Colormap colors = colormap_make(THEME_LIGHT);
+    if (page->bare)
+        heatmap_paint(*canvas, &own.section->large, &map, &colors, page->sections->causal);
+    else paint_page(*canvas, page, &own);
     if (plan) *plan = own;
     return true;
 }

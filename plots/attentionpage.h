@@ -36,6 +36,9 @@ typedef struct AttentionPage {
     const HeatMapSection *sections;  // [count]
     int count;                       // 1 .. PAGE_SECTIONS
     CanvasFormat format;
+    bool bare;               // the first large map alone, PAGE_BARE wide, with labels of 8 pt
+    float low, high;         // of the colours
+    const char *font;        // a family; or NULL
     MissingGlyphs *missing;  // (+=) characters that no font has; or NULL
 } AttentionPage;
 
@@ -59,6 +62,9 @@ typedef struct PagePlan {
 
 /* A large map is about PAGE_LARGE pixels wide, a small one at most PAGE_SMALL. */
 enum { PAGE_LARGE = 672, PAGE_SMALL = 240 };
+
+/* 240 pt in pixels of 1/96 inch. A PNG has PAGE_BARE_SCALE times as many. */
+enum { PAGE_BARE = 320, PAGE_BARE_SCALE = 4 };
 
 /* Draws the page. Free *canvas with canvas_free, even if it fails. plan (=) the positions of the
  * maps, or NULL. */

@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { FAMILY = 100, FAMILIES = FAMILY + 40 };
 enum { LONGEST_LINE = 2000 };
 
 // clang-format off
@@ -53,6 +54,22 @@ bool canvas_new(Canvas **canvas, Error *error)
            error_set(error,
                      "no font is installed, so no picture can be drawn: install one that "
                      "fontconfig finds, such as DejaVu Sans");
+}
+
+bool canvas_set_font(Canvas *canvas, const char *family, Error *error)
+{
+    PangoFontFamily **families;
+    int count;
+    canvas->font = family;
+    bool found = !family;
+    pango_context_list_families(canvas->pango, &families, &count);
+    for (int i = 0; i < count && !found; i++)
+        found = !strcasecmp(pango_font_family_get_name(families[i]), family);
+    g_free(families);
+    return found || error_set(error,
+                              "no font of the family '%s' is installed: fc-list : family lists "
+                              "those that are",
+                              family);
 }
 
 bool canvas_fits(int width, int height)
@@ -247,7 +264,10 @@ static PangoLayout *shape(PangoRectangle *box, Canvas *canvas, const char *text,
     canvas->failed |= !clean;
     if (!clean) return NULL;
     PangoFontDescription *font = pango_font_description_new();
-    pango_font_description_set_family_static(font, "Noto Sans, DejaVu Sans, Sans");
+    char families[FAMILIES];
+    snprintf(families, sizeof families, "%.*s%sNoto Sans, DejaVu Sans, Sans", FAMILY,
+             canvas->font ? canvas->font : "", canvas->font ? ", " : "");
+    pango_font_description_set_family(font, families);
     pango_font_description_set_absolute_size(font, style.size * PANGO_SCALE);
     if (style.bold) pango_font_description_set_weight(font, PANGO_WEIGHT_BOLD);
     PangoLayout *layout = pango_layout_new(canvas->pango);

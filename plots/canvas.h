@@ -58,6 +58,7 @@ typedef enum { CANVAS_PNG, CANVAS_SVG, CANVAS_PDF, CANVAS_FORMATS } CanvasFormat
 typedef struct Canvas {
     CanvasFormat format;
     MissingGlyphs *missing;  // (+=), or NULL
+    const char *font;        // a family; NULL: Sans
     int width, height;
     // of canvas.c
     TextStream document;   // SVG or PDF, as far as it is written
@@ -69,6 +70,10 @@ typedef struct Canvas {
 /* A canvas without pixels, which can measure text; for canvas_free, even if this fails, as it
  * does if no font is installed. */
 bool canvas_new(Canvas **canvas, Error *error);
+
+/* The family of all text that is measured and drawn from now on; NULL: a family without serifs. Fails if
+ * it is not installed. */
+bool canvas_set_font(Canvas *canvas, const char *family, Error *error);
 
 /* Whether a picture of this size is within the limits above. */
 bool canvas_fits(int width, int height);

@@ -14,7 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { LABEL_MIN = 9, LABEL_MAX = 14, LABEL_SPACE = 7, SLANT_SPACE = 3 };
+enum { LABEL_MIN = 9, LABEL_MAX = 14, LABEL_SPACE = 7 };
 enum { NOTE_SIZE = 11, NOTE_SPACE = 6, FRAME = 2, FRAME_SPACE = 2 };
 enum { NUMBER_CELL = 21, LONG_NUMBER_CELL = 34, LARGE_MAP = 300 };
 
@@ -63,7 +63,7 @@ static double plan_columns(Canvas *canvas, HeatMapPlan *plan, const HeatMap *map
     if (!map->column_labels) return 0;
     double width = widest(canvas, plan, map->column_labels, map->columns);
     double pitch = (double)plan->cell * plan->label_step, line = 1.05 * plan->label_size;
-    if (width + LABEL_SPACE <= pitch) return plan->label_size + LABEL_SPACE;
+    if (width + plan->label_space <= pitch) return plan->label_size + plan->label_space;
     plan->slant = pitch * sqrt(0.5) >= line ? 45 : pitch * sqrt(0.75) >= line ? 60 : 90;
     double radians = plan->slant * 3.14159265358979323846 / 180, reach = 0;
     for (int j = 0; j < map->columns; j += plan->label_step) {
@@ -72,15 +72,20 @@ static double plan_columns(Canvas *canvas, HeatMapPlan *plan, const HeatMap *map
         reach = fmax(reach, (j + 0.5) * plan->cell + label * cos(radians) + line / 2);
     }
     plan->overhang = (int)ceil(fmax(reach - (double)plan->cell * map->columns, 0));
-    return width * sin(radians) + line * cos(radians) / 2 + LABEL_SPACE + SLANT_SPACE;
+    return width * sin(radians) + line * cos(radians) / 2 + 10 * plan->label_space / 7;
 }
 
 HeatMapPlan heatmap_plan(Canvas *canvas, const HeatMap *map, int cell)
 {
     HeatMapPlan plan = {.cell = cell, .gap = cell >= 8 ? 1 : 0};
-    plan.label_size = fmin(fmax(round(8.2 + 0.14 * cell), LABEL_MIN), LABEL_MAX);
+    bool given = map->label_size > 0;
+    plan.label_size =
+        given ? map->label_size : fmin(fmax(round(8.2 + 0.14 * cell), LABEL_MIN), LABEL_MAX);
+    plan.label_space = given ? 0.4 * plan.label_size : LABEL_SPACE;
     plan.label_width = 9 * plan.label_size;
-    if (cell >= NUMBER_CELL) plan.number_size = fmin(fmax(0.34 * cell, 8.5), 14);
+    if (given && cell >= 2 * plan.label_size)
+        plan.number_size = fmin(0.34 * cell, plan.label_size);
+    else if (!given && cell >= NUMBER_CELL) plan.number_size = fmin(fmax(0.34 * cell, 8.5), 14);
     plan.label_step = (int)ceil((plan.label_size + 1) / cell);
 
     double rows = widest(canvas, &plan, map->row_labels, map->rows);
@@ -96,7 +101,7 @@ HeatMapPlan heatmap_plan(Canvas *canvas, const HeatMap *map, int cell)
             fmax(title, canvas_measure(canvas, map->note, canvas_style(NOTE_SIZE, false, 0)));
         plan.foot = NOTE_SPACE + (int)ceil(1.4 * NOTE_SIZE);
     }
-    plan.left = rows > 0 ? (int)ceil(rows) + LABEL_SPACE : 0;
+    plan.left = rows > 0 ? (int)ceil(rows + plan.label_space) : 0;
     if (rows > 0 && map->row_numbers) {
         TextStyle style = canvas_style(NOTE_SIZE, true, 0);
         plan.number_width = (int)ceil(canvas_measure(canvas, "0.00", style)) + LABEL_SPACE;
@@ -116,23 +121,23 @@ static void paint_labels(Canvas *canvas, int x, int y, const HeatMapPlan *plan,
                          const HeatMap *map)
 {
     double half = 0.5 * (plan->cell - plan->gap);
+    double space = plan->label_space;
     for (int i = 0; map->row_labels && i < map->rows; i += plan->label_step) {
         TextStyle style = label_style(plan, map->row_special, map->row_unknown, i);
         double middle = y + i * plan->cell + half;
-        canvas_text(canvas, map->row_labels[i], x - LABEL_SPACE - plan->number_width, middle,
-                    style);
+        canvas_text(canvas, map->row_labels[i], x - space - plan->number_width, middle, style);
         if (!plan->number_width || isnan(map->row_numbers[i])) continue;
         char number[16];
         style = canvas_style(NOTE_SIZE, map->row_numbers[i] < 0.5f, 0);
         style.across = ALIGN_END, style.middle = true;
         snprintf(number, sizeof number, "%.2f", (double)map->row_numbers[i]);
-        canvas_text(canvas, number, x - LABEL_SPACE, middle, style);
+        canvas_text(canvas, number, x - space, middle, style);
     }
     for (int j = 0; map->column_labels && j < map->columns; j += plan->label_step) {
         TextStyle style = label_style(plan, map->column_special, map->column_unknown, j);
         style.across = plan->slant > 0 ? ALIGN_START : ALIGN_CENTRE;
         style.angle = plan->slant;
-        double above = LABEL_SPACE + (plan->slant > 0 ? SLANT_SPACE : 0.3 * plan->label_size);
+        double above = space + (plan->slant > 0 ? 3 * space / 7 : 0.3 * plan->label_size);
         canvas_text(canvas, map->column_labels[j], x + j * plan->cell + half, y - above, style);
     }
 }
@@ -175,12 +180,14 @@ void heatmap_paint(Canvas *canvas, const HeatMapPlan *plan, const HeatMap *map,
                    const Colormap *colors, bool causal)
 {
     int x = plan->x + plan->left, y = plan->y + plan->top, side = plan->cell - plan->gap;
+    float width = map->high > map->low ? map->high - map->low : 1;
     for (int i = 0; i < map->rows; i++) {
         for (int j = 0; j < map->columns; j++) {
             float value = map->weight[(size_t)i * (size_t)map->columns + (size_t)j];
             bool unseen = causal && j > i && value == 0;
             bool special = map->column_special && map->column_special[j];
-            Color color = unseen ? palette.neutral : colormap_color(colors, value, special);
+            Color color = unseen ? palette.neutral
+                                 : colormap_color(colors, (value - map->low) / width, special);
             int left = x + j * plan->cell, top = y + i * plan->cell;
             canvas_rectangle(canvas, left, top, side, side, color);
             if (plan->number_size > 0 && !unseen)
@@ -195,14 +202,17 @@ void heatmap_paint(Canvas *canvas, const HeatMapPlan *plan, const HeatMap *map,
     if (map->outlined) paint_frame(canvas, x, y, plan, map);
 }
 
-void heatmap_bar(Canvas *canvas, int x, int y, int width, const Colormap *colors)
+void heatmap_bar(Canvas *canvas, int x, int y, int width, const Colormap *colors, float low,
+                 float high)
 {
-    static const char *const figures[] = {"0", "0.5", "1"};
     for (int i = 0; i < width; i++) {
         float value = width > 1 ? (float)i / (float)(width - 1) : 0;
         canvas_rectangle(canvas, x + i, y, width - i, 10, colormap_color(colors, value, false));
     }
-    for (int i = 0; i < 3; i++)
-        canvas_text(canvas, figures[i], x + 0.5 * i * width, y + 12,
+    for (int i = 0; i < 3; i++) {
+        char figure[24];
+        snprintf(figure, sizeof figure, "%.3g", low + 0.5 * i * ((double)high - low));
+        canvas_text(canvas, figure, x + 0.5 * i * width, y + 12,
                     (TextStyle){.size = 11, .color = palette.muted, .across = (Align)i});
+    }
 }

@@ -21,6 +21,8 @@ typedef struct HeatMap {
     const bool *column_unknown;        // [columns] the same
     bool outlined;                     // with a frame: the best map
     const float *row_numbers;          // [rows] between labels and cells, NaN: none; or NULL
+    double label_size;                 // pixels; 0: as suits the cells
+    float low, high;                   // of the first and the last colour; 0, 0: 0 and 1
 } HeatMap;
 
 /* The layout of a map, in pixels. Cell [i,j] begins at x + left + j cell, y + top + i cell and
@@ -34,6 +36,7 @@ typedef struct HeatMapPlan {
     int foot;            // the part of height below the last row
     int overhang;        // the part of width at the right that only slanted labels use
     double label_size;   // pixels
+    double label_space;  // between labels and cells
     int number_width;    // of the row numbers; 0: none
     double label_width;  // labels longer than this end in an ellipsis
     double number_size;  // 0: no numbers
@@ -62,7 +65,8 @@ void heatmap_paint(Canvas *canvas, const HeatMapPlan *plan, const HeatMap *map,
 /* The text of a cell: ".94", "1.0", "nan". */
 void heatmap_number(char text[16], float value);
 
-/* The colour bar from 0 to 1 with its top left at (x,y), `width` wide and HEATMAP_BAR_HEIGHT
+/* The colour bar from low to high with its top left at (x,y), `width` wide and HEATMAP_BAR_HEIGHT
  * high with its numbers. */
 enum { HEATMAP_BAR_HEIGHT = 28 };
-void heatmap_bar(Canvas *canvas, int x, int y, int width, const Colormap *colors);
+void heatmap_bar(Canvas *canvas, int x, int y, int width, const Colormap *colors, float low,
+                 float high);

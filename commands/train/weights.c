@@ -211,7 +211,7 @@ static bool draw_page(Canvas *canvas, const Run *run, Error *error)
                 "Encoder-decoder attention of frequent words. Rows: target words, their "
                 "queries. Columns: source words, their keys and values.",
                 MARGIN, MARGIN + 26, line);
-    heatmap_bar(canvas, width - MARGIN - BAR, MARGIN, BAR, &colors);
+    heatmap_bar(canvas, width - MARGIN - BAR, MARGIN, BAR, &colors, 0, 1);
     for (int m = 0; m < PROJECTION_MAPS; m++) {
         int y = MARGIN + TITLE + m * step;
         canvas_text(canvas, captions[m][0], MARGIN, y, bold);

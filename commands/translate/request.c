@@ -192,6 +192,9 @@ static bool check(Request *r, Error *error)
         {r->backward && (r->int8 || r->intervention.any),
          "--backward explains the model as it was trained: leave out --int8, --ablate and "
          "--intervene"},
+        {r->choice.bare && (page || !r->attention.count || r->choice.all_kinds),
+         "--bare draws one map to a .png, .svg or .pdf file that --attention names: choose one "
+         "--attention-kind"},
         {r->pieces && r->words, "--pieces and --whole-words are opposites: give one of them"},
         {r->explain && (r->json || r->align),
          "--explain is text for people: it does not go with --json or --align"},

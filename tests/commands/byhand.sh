@@ -79,6 +79,16 @@ wrong "an unknown word" 1 "neither one of the 3 tokens" "$BIN/translate" --by-ha
 wrong "no such file" 1 "nowhere" "$BIN/translate" --by-hand nowhere
 wrong "with a text" 2 "needs no text" "$BIN/translate" --by-hand nowhere text
 
+# Labels of several words, of digits, and of characters without a font.
+printf 'query\nNew York 1 2\n  "2023" 0 1\nkey\n"a  b" 1 2\nkey x 2 1\nvalue\n1\n2\n' >labels
+"$BIN/translate" --by-hand labels >out
+for label in 'New York' 2023 'a  b' 'key x'; do check "the label $label" grep -q "^    $label  *[0-9.]*  *[0-9.]*$" out; done
+printf 'query\n1 2\n2023 0 1\n' >digits
+wrong "a number without quotes" 1 "digits:3: this row has 3 numbers.*a label that is a number stands in quotes" "$BIN/translate" --by-hand digits
+printf 'query\na\315\270 1\nkey\nb 1\nvalue\n1\n' >strange
+"$BIN/translate" --by-hand strange --attention strange.png >out 2>err
+check "a character without a font is named" grep -q "no font for .*: install one, such as fonts-noto-core" err
+
 # A terminal reorders a row that begins with Arabic, unless U+200E ends the label.
 printf 'query\n\330\255\330\250 1 0\n\330\250\330\255 0 1\nkey\nlove 3 0\nto 0 3\nvalue\n1\n2\n' >arabic
 "$BIN/translate" --by-hand arabic >out

@@ -57,6 +57,27 @@ translate --explain --word africa "jane visits africa" >out
 check "--word of the source follows the query that asks for it" sh -c 'grep -q "^one word, \"afrique\"\|^follows one word, \"afrique\"" out &&
     grep -q "\"africa\" is a word of the source sentence: it has a key here, and no query" out'
 
+# ---- figures ----
+translate --bare --attention bare.svg --attention bare.pdf "jane visits africa" >out
+check "--bare is 240 pt wide" grep -q '<svg .*width="320px"' bare.svg
+check "and smaller than the whole" test "$(wc -c <bare.svg)" -lt 60000
+translate --bare --head 2 --layer 1 --attention bare.png "jane visits africa" >out
+check "of one head, too" test -s bare.png
+translate --words 2-3 --show "jane visits africa in september" >shown
+check "--words shows these" sh -c 'grep -qx " *visits *africa *" shown && ! tail -n +2 shown | grep -q "jane\|</s>"'
+for range in 0:0.5 auto 0.1:0.2; do
+    translate --range $range --attention range$range.png "jane visits africa" >out
+    check "--range $range" test -s range$range.png
+done
+check "which changes the colours" sh -c '! cmp -s range0:0.5.png range0.1:0.2.png'
+wrong "a range that is none" 2 "takes auto or LOW:HIGH" translate --range 0.5:0 "jane sleeps"
+wrong "words that are none" 2 "takes FIRST-LAST, such as 10-25, not '9-2'" translate --words 9-2 "jane sleeps"
+wrong "words past the end" 1 "a sentence has only 4 words" sh -c '"$0" "$@" >/dev/null' \
+    "$BIN/translate" --quiet --model "$toy/model.safetensors" --words 8-9 --show "jane sleeps"
+wrong "a page" 2 "a .png, .svg or .pdf file" translate --bare --attention x.html "jane sleeps"
+wrong "a font that is not there" 1 "no font of the family 'Nosuch'" sh -c '"$0" "$@" >/dev/null' \
+    "$BIN/translate" --quiet --model "$toy/model.safetensors" --font Nosuch --attention x.png "jane sleeps"
+
 # ---- the head that aligns best, as training found out ----
 language 600 60
 check "a model that reverses sentences" "$BIN/train" $tiny $corpus --max-updates 1500 --valid-every 500 --quiet --output reversed

@@ -133,8 +133,8 @@ TEST(test_known_matrix)
 {
     static const float weight[] = {0, 0.25f, 0.5f, 0.75f, 1, NAN, -3, 7};
     static const char *const rows[] = {"a", "</s>"}, *const columns[] = {"x", "y", "z", "</s>"};
-    HeatMap map = {weight, 2,    4,    rows, columns, "title", "note",
-                   NULL,   NULL, NULL, NULL, false,   NULL};
+    HeatMap map = {weight, 2,    4,    rows,  columns, "title", "note", NULL,
+                   NULL,   NULL, NULL, false, NULL,    0,       0,      0};
     HeatMapPlan plan;
     Canvas *page = draw_alone(&plan, &map);
     Colormap colors = colormap_make(THEME_LIGHT);
@@ -245,8 +245,8 @@ static void check_page(int rows, int columns, int layers, int heads)
     HeatMap *all = calloc(3 * (size_t)maps, sizeof *all);
     assert_true(special && all);
     special[columns - 1] = true;
-    HeatMap large = {weight[0], rows,    columns, target, source, "mean", "%s",
-                     NULL,      special, NULL,    NULL,   false,  NULL};
+    HeatMap large = {weight[0], rows, columns, target, source, "mean", "%s", NULL,
+                     special,   NULL, NULL,    false,  NULL,   0,      0,    0};
     HeatMapSection sections[3] = {
         {.title = "Encoder-decoder attention", .caption = "rows, columns", .large = &large},
         {.title = "Encoder self-attention"},
@@ -303,8 +303,8 @@ TEST(test_small_cells)
     enum { N = 1400 };
     float *weight = make_weights(N, N, false);
     const char **labels = make_labels(N);
-    HeatMap large = {weight, N,    N,    labels, labels, NULL, NULL,
-                     NULL,   NULL, NULL, NULL,   false,  NULL};
+    HeatMap large = {weight, N,    N,    labels, labels, NULL, NULL, NULL,
+                     NULL,   NULL, NULL, false,  NULL,   0,    0,    0};
     HeatMapPlan plan;
     Canvas *page = draw_alone(&plan, &large);
     assert_true(plan.cell >= 1 && plan.cell < 10);

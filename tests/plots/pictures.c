@@ -72,7 +72,8 @@ TEST(test_texts)
     choice.layer = 2;
     choice.head = 1;
     assert_texts(&input, one, 2);
-    choice = (Choice){choice.kind, true, CHOICE_NONE, CHOICE_NONE, CHOICE_NONE, CHOICE_NONE};
+    choice = choice_default;
+    choice.all_kinds = true;
     assert_texts(&input, all, 2);
 }
 
@@ -164,7 +165,8 @@ TEST(test_same_layer_and_no_mark)
         Snapshot *own = random_snapshot(&rng, 2 + 3 * i, 12 - 3 * i);
         input.snapshot = own;
         choice.known_layer = choice.known_head = CHOICE_NONE;
-        assert_texts(&input, (const char *const[]){"Layer: 3\n", "Large map: layer 3"}, 2);
+        assert_texts(&input, (const char *const[]){"Layer: 3\n", "The large map is of layer 3"},
+                     2);
         assert_int_equal(frame_pixels(&input), 0);
         choice.known_layer = 1, choice.known_head = 2;
         assert_texts(&input, (const char *const[]){"Layer: 2\n"}, 1);
