@@ -99,6 +99,7 @@ static void repair(Axis *axis)
 static void make_ticks(Axis *axis, bool tight, int wanted)
 {
     repair(axis);
+    if (axis->most > 0 && axis->most > axis->low) axis->high = fmin(axis->high, axis->most);
     if (axis->log) {
         double margin = pow(axis->high / axis->low, 0.05);
         axis->low /= margin;
@@ -116,9 +117,9 @@ double axis_place(const Axis *axis, double value)
     return (log10(value) - log10(axis->low)) / (log10(axis->high) - log10(axis->low));
 }
 
-static Axis empty_axis(bool log)
+static Axis empty_axis(bool log, double most)
 {
-    return (Axis){.log = log, .low = INFINITY, .high = -INFINITY};
+    return (Axis){.log = log, .low = INFINITY, .high = -INFINITY, .most = most};
 }
 
 static void widen(Axis *axis, double value)
@@ -130,7 +131,7 @@ static void widen(Axis *axis, double value)
 /* up (=), and across widened to the points of all series that are drawn. */
 static void include(Axis *across, Axis *up, const Chart *chart)
 {
-    *up = empty_axis(up->log);
+    *up = empty_axis(up->log, up->most);
     for (const Series *s = chart->series; s < chart->series + chart->count; s++)
         for (int i = 0; i < s->count; i++) {
             if (!is_drawn(s, i, up->log)) continue;
@@ -244,7 +245,7 @@ static void paint_chart(Canvas *canvas, const Chart *chart, bool last)
 /* Ranges and places of all charts, from y on; returns the page's height. */
 static int plan_charts(Canvas *canvas, Chart *charts, int count, int y)
 {
-    Axis across = empty_axis(false);
+    Axis across = empty_axis(false, 0);
     double labels = 0;
     for (int p = 0; p < count; p++) {
         Axis *up = &charts[p].up;
@@ -288,7 +289,7 @@ bool curves_draw(Canvas **page, const char *title, const char *subtitle, Chart *
 
 void chart_fit(Chart *chart)
 {
-    chart->across = empty_axis(false);
+    chart->across = empty_axis(false, 0);
     chart->up.log = true;
     include(&chart->across, &chart->up, chart);
     chart->across.low = 0;

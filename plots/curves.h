@@ -10,6 +10,7 @@ enum { AXIS_MAX_TICKS = 16 };
 typedef struct Axis {
     bool log;          // positions are proportional to the logarithm
     double low, high;  // low < high; both above 0 if log
+    double most;       // high is no more than that; 0: any number
     int ticks;
     double tick[AXIS_MAX_TICKS];
     char label[AXIS_MAX_TICKS][16];
@@ -34,12 +35,12 @@ typedef struct Chart {
     const Series *series;           // [count]; a point that is not drawn is a gap in its line
     int count;
     double x, y, width, height;  // of the area between the axes, pixels
-    Axis across, up;             // up.log: values that are not above 0 are gaps
+    Axis across, up;             // up.log: values that are not above 0 are gaps; up.most
     double until;                // series are drawn up to this x; INFINITY: all
 } Chart;
 
 /* Draws the page. Free *page with canvas_free, even if it fails. Set of each chart what comes
- * before x, and up.log; the rest (=) is its position. They share the range of x. */
+ * before x, and up.log and up.most; the rest (=) is its position. They share the range of x. */
 bool curves_draw(Canvas **page, const char *title, const char *subtitle, Chart *charts,
                  int count, Error *error);
 

@@ -74,7 +74,7 @@ static bool draw_loss(const Run *run, const char *path, Error *error)
         {"Loss", NULL, "nats a token, logarithmic", losses + !by_loss, 2 + by_loss,
          .up.log = true},
         {chrf ? "chrF of the validation sentences" : "BLEU of the validation sentences", NULL,
-         chrf ? "chrF" : "BLEU", scores + by_loss, 2 - by_loss, .up.log = false},
+         chrf ? "chrF" : "BLEU", scores + by_loss, 2 - by_loss, .up.most = 100},
         {"Learning rate", "update", NULL, rates, 1, .up.log = false}};
     Canvas *page;
     bool good = curves_draw(&page, "Training", run->settings->run.output, charts, 3, error) &&
