@@ -95,7 +95,7 @@ static bool draw_head(Canvas *canvas, const FilmPlan *plan, const Film *film,
     title.across = line.across = ALIGN_END;
     title.max_width = line.max_width = 140;
     snprintf(update, sizeof update, "update %lld", frame->update);
-    if (isfinite(frame->loss)) snprintf(loss, sizeof loss, "loss %.2f", frame->loss);
+    if (isfinite(frame->loss)) snprintf(loss, sizeof loss, "training loss %.2f", frame->loss);
     canvas_text(canvas, update, plan->width - MARGIN, MARGIN - 4, title);
     canvas_text(canvas, loss, plan->width - MARGIN, MARGIN + 24, line);
     return true;

@@ -182,7 +182,8 @@ static HeatMapPlan draw_map(Canvas *canvas, int x, int y, const Run *run,
     HeatMapPlan plan = heatmap_plan(canvas, &map, CELL);
     plan.x = x, plan.y = y + HEAD;
     if (!colors) return plan;
-    snprintf(head, sizeof head, "update %lld · loss %.2f", frame->update, frame->at.loss);
+    snprintf(head, sizeof head, "update %lld · loss %.2f on validation text", frame->update,
+             frame->at.loss);
     canvas_text(canvas, head, x + plan.left, y + 44, canvas_style(12, false, 0));
     heatmap_paint(canvas, &plan, &map, colors, false);
     return plan;
