@@ -20,6 +20,7 @@
 #include "base/utf8.h"
 #include "commands/command.h"
 #include "commands/progressbar.h"
+#include "commands/translate/aligner.h"
 #include "commands/translate/alignment.h"
 #include "commands/translate/input.h"
 #include "commands/translate/likelihood.h"
@@ -224,6 +225,13 @@ static bool score_file(Program *p, Error *error)
            stream_flush(stdout, "the scores", error);
 }
 
+/* Aligns words without a model. */
+static bool align_words(Program *p, Error *error)
+{
+    return input_open(&p->input, &p->request, p->news, error) &&
+           aligner_run(&p->input, &p->request, error);
+}
+
 static bool export_model(Program *p, Error *error)
 {
     Bundle *bundle = &p->models.bundle[0];
@@ -304,6 +312,7 @@ static bool work(Program *p, Error *error)
     const Request *r = &p->request;
     if (r->by_hand) return compute_by_hand(p, error);
     if (r->hypothesis.count) return score_file(p, error);
+    if (r->align && !r->model.count) return align_words(p, error);
     if (r->export) return export_model(p, error);
     p->bundle = &p->models.bundle[0];
     if (!request_load_models(&p->models, r, error)) return false;

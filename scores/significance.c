@@ -154,7 +154,7 @@ bool significance_estimate(Estimate *estimate, Significance test, const Statisti
         free(difference);
         return error_memory(error, "for %d trials", trials);
     }
-    double own[SCORES], others[SCORES] = {0};
+    double own[SCORES] = {0}, others[SCORES] = {0};
     Pcg64 g = generator();
     for (int t = 0; t < trials; t++) {
         (bootstrap ? resample : swap)(own, others, &g, system, other, segments);

@@ -123,7 +123,8 @@ static void align(Search *s)
 
 static bool any(const bool *flag, int count)
 {
-    return memchr(flag, true, (size_t)count);
+    while (count > 0 && !flag[count - 1]) count--;
+    return count;
 }
 
 /* Moves words [from, from+length) before word `to`, or by to - from if `to` is one of them or the

@@ -70,15 +70,16 @@ void guide_count(Guide *g, const PairIds *pair)
     }
 }
 
-void guide_link(int *link, Guide *g, const PairIds *pair)
+void guide_link(int *link, Guide *g, const PairIds *pair, real least)
 {
     real *P = g->next + g->cells + g->sources + g->targets;
     int n = pair->length[0] - 1, m = pair->length[1] - 1;
     for (int i = 0; i < m; i++) {
+        real most = least;
         link_token(P, g, pair->id[0], n, pair->id[1][i], i, m, 1);
         link[i] = -1;
         for (int j = 0; j < n; j++)
-            if (P[j] > (real)0.5) link[i] = j;
+            if (P[j] > most) most = P[j], link[i] = j;
     }
 }
 

@@ -27,8 +27,8 @@ void guide_count(Guide *guide, const PairIds *pair);
 bool guide_end_round(Guide *guide, const ModelConfig *config, Error *error);
 
 /* link [m] (=) the source token that each target token but </s> is linked to: the largest P_ij, if it is
- * above ½; else -1 */
-void guide_link(int *link, Guide *guide, const PairIds *pair);
+ * above `least`; else -1 */
+void guide_link(int *link, Guide *guide, const PairIds *pair, real least);
 
 /* a->guide (=) w · P of each sentence whose maps are kept. */
 void guide_fill(const Attention *a, const Guide *guide, real w);

@@ -33,7 +33,7 @@ bool alignhead_prepare(AlignHead *head, const Corpus *corpus, const Corpus *vali
                 learn(&guide, corpus, config, error);
     for (int i = 0; good && i < head->pairs; i++) {
         PairIds pair = corpus_pair(valid, (size_t)i);
-        guide_link(head->link + valid->start[TARGET][i], &guide, &pair);
+        guide_link(head->link + valid->start[TARGET][i], &guide, &pair, (real)0.5);
     }
     guide_free(&guide);
     return good;

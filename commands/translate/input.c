@@ -212,6 +212,23 @@ bool input_is_pairs(Input *input, bool *pairs, Error *error)
     return result != TEXT_ERROR;
 }
 
+TextResult input_next_columns(Input *input, const char *line[SIDES], size_t length[SIDES],
+                              Error *error)
+{
+    TextResult result = input_next(input, &line[SOURCE], &length[SOURCE], error);
+    if (result != TEXT_LINE) return result;
+    if (input->target.name
+            ? partner_next(&input->target, &line[TARGET], &length[TARGET], "sources", error)
+            : pair_columns(line[SOURCE], &length[SOURCE], &line[TARGET], &length[TARGET]))
+        return TEXT_LINE;
+    if (!input->target.name)
+        error_set(error,
+                  "line %lld has no TAB: give source TAB target, source ||| target, or the "
+                  "targets by --target",
+                  input->lines);
+    return TEXT_ERROR;
+}
+
 TextResult input_next_pair(Input *input, const Bundle *bundle, IdLines *source, IdLines *target,
                            bool *left_out, Error *error)
 {

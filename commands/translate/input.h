@@ -40,6 +40,11 @@ TextResult input_next(Input *input, const char **line, size_t *length, Error *er
  * has two columns. */
 bool input_is_pairs(Input *input, bool *pairs, Error *error);
 
+/* The next pair as text: a line and that of the target, or the first two columns of a line. An error if
+ * there is none. */
+TextResult input_next_columns(Input *input, const char *line[SIDES], size_t length[SIDES],
+                              Error *error);
+
 /* Adds the next sentence pair of --score, --align and --head-report: a line and that of the target,
  * or the first two columns of a line, between which a TAB or " ||| " stands. Names its unknown words: both lists need find_unknown.
  * *left_out (=) whether a side was cut because it is longer than the model takes, or there is none.

@@ -12,6 +12,8 @@
 #include "scores/significance.h"
 
 const char *const align_unit_names[] = {"word", "token", NULL};
+const char *const align_join_names[] = {"grow-diag-final-and", "intersection", "forward",
+                                        "backward", NULL};
 
 #define FIELD(name) offsetof(Request, name)
 // clang-format off
@@ -77,6 +79,9 @@ static const Option request_options[] = {
      OPTION_COMMON},
     {"align-unit", OPTION_CHOICE, FIELD(align_unit), 0, 0, align_unit_names, NULL,
      "what --align links and counts: words, or the tokens of the model", 0},
+    {"align-join", OPTION_CHOICE, FIELD(align_join), 0, 0, align_join_names, NULL,
+     "with --align --no-model, which learns the links from the pairs themselves: how its two directions "
+     "are joined", OPTION_EXPERT},
     {"gold", OPTION_TEXT, FIELD(gold), 0, 0, NULL, "FILE",
      "with --align and --target: the gold links, line by line. Prints the alignment error rate of "
      "every layer and head", OPTION_EXPERT},
@@ -207,6 +212,12 @@ static bool check(Request *r, Error *error)
          "--target goes with --score, --align or --head-report: it has the translations that "
          "are given"},
         {r->align_unit != ALIGN_WORDS && !r->align, "--align-unit goes with --align"},
+        {!r->model.count && r->align &&
+             (r->json || r->align_unit != ALIGN_WORDS || picture || r->explain ||
+              r->head_report),
+         "--align --no-model prints the links of words, and nothing else"},
+        {r->align_join != JOIN_GROWN && (r->model.count || !r->align),
+         "--align-join goes with --align --no-model"},
         {r->gold && r->json, "--gold prints a table: it does not go with --json"},
         {r->gold && !r->align, "--gold goes with --align: it has the right links"},
         {dashes > 1, "only one of the input, --reference, --target, --hypothesis "

@@ -14,11 +14,19 @@ enum { REQUEST_GROUPS = 4 };
 typedef enum { ALIGN_WORDS, ALIGN_TOKENS } AlignUnit;
 extern const char *const align_unit_names[];
 
+/* How the two directions of aligner.h become one alignment; then NULL:
+ *   grow-diag-final-and   the links of both; next to them those of either; then those of words that have
+ *                         none (Koehn et al. 2005, IWSLT)
+ *   intersection          the links of both
+ *   forward, backward     each target word has at most one source word; the other way round */
+typedef enum { JOIN_GROWN, JOIN_BOTH, JOIN_FORWARD, JOIN_BACKWARD } AlignJoin;
+extern const char *const align_join_names[];
+
 typedef struct Request {
     StringList model, attention, hypothesis, reference;
     char *prefix, *given, *word, *target, *save_int8, *export, *by_hand;
     char *neighbours, *from, *to, *gold, *bleu_model;
-    int threads, align_unit, bleu_tokenize, pair_count, significance, trials;
+    int threads, align_unit, align_join, bleu_tokenize, pair_count, significance, trials;
     int invalid;  // a TextInvalid
     bool align, words, pieces, head_report, int8, list_vocabulary, show, explain, backward,
         score, lowercase, documents, json, quiet, short_help, help, version;

@@ -33,7 +33,7 @@ static bool load_tokenizer(Scores *scores, const char *path, Error *error)
     char *bytes = file_read(path, LARGEST, &size, error);
     bool good = bytes &&
                 (tokenizer_adopt(&adopted, &adopted_size, bytes, size, NULL, 0, error) ||
-                 error_prefix(error, path)) &&
+                 error_prefix(error, "%s", path)) &&
                 (scores->tokenizer = tokenizer_load(adopted, adopted_size, error));
     free(bytes);
     free(adopted);
