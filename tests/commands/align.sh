@@ -103,6 +103,24 @@ check "which are not those of the other head" sh -c '! cmp -s links other.links'
 "$BIN/translate" --model guided --attention guided.svg --given "THREE TWO ONE" --quiet "one two three" >out
 check "pictures mark it" grep -q "$frame" guided.svg
 
+# ---- without a model ----
+toy=$here/data/toy
+for side in en fr; do { gzip -dc "$toy/train.$side.gz" && cat "$toy/test.$side"; } >"toy.$side"; done
+{ yes "" | head -n "$(gzip -dc "$toy/train.en.gz" | wc -l)" && cat "$toy/test.align"; } >toy.gold
+alone() { "$BIN/translate" --align --no-model "$@"; }
+for join in grow-diag-final-and:0.11 intersection:0.17 forward:0.12 backward:0.14; do
+    alone --align-join ${join%:*} --target toy.fr --gold toy.gold <toy.en >out 2>err
+    check "AER of ${join%:*} is at most ${join#*:}" awk -v most=${join#*:} '/^AER/ { aer = $2 + 0 } END { exit !(aer > 0.05 && aer <= most) }' out
+done
+paste toy.en toy.fr | alone >out && alone --target toy.fr <toy.en >links
+check "--no-model reads columns and files" cmp out links
+check "a line for each pair" test "$(wc -l <out)" -eq "$(wc -l <toy.en)"
+printf 'a b\tA B\n\tC\nb\t\n' | alone >out
+check "an empty side has no links" sh -c 'test $(wc -l <out) = 3 && test -z "$(sed -n 2,3p out)"'
+wrong "a line without columns" 1 "line 2 has no TAB" sh -c 'printf "a\tb\nc\n" | "$0" --align --no-model' "$BIN/translate"
+wrong "--align-join with a model" 2 "goes with --align --no-model" translate --align --align-join forward one
+wrong "--no-model with --json" 2 "prints the links of words" "$BIN/translate" --align --no-model --json one
+
 wrong "gold with an impossible link" 1 "gold1:1: there is no 99-0" sh -c \
     "echo 99-0 >gold1; echo one >s1; '$BIN/translate' --model run --align --gold gold1 --target s1 <s1"
 wrong "too few lines of gold" 1 "has only 1 lines" sh -c \
