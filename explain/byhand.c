@@ -38,10 +38,11 @@ static bool read_row(LabelledRows *to, const char *label, char *const *word, int
     int first = label ? 0 : join_label(word, words), count = words - first;
     if (first) label = word[0];
     if (!to || !count)
-        return error_set(error,
-                         "a block begins with query, key, value, x, W_Q, W_K, W_V or mask, not "
-                         "with %s",
-                         label ? label : word[0]);
+        return error_set(
+            error,
+            "a block begins with query, key, value, x, W_Q, W_K, W_V, mask or gradient, "
+            "not with %s",
+            label ? label : word[0]);
     if (to->rows == BYHAND_MOST || count > BYHAND_MOST)
         return error_set(error, "a block has at most %d rows and as many columns", BYHAND_MOST);
     if (to->rows && count != to->columns)
@@ -165,7 +166,10 @@ static bool compute(ByHand *b, Error *error)
     if (!fits(b, &b->key, b->key.columns, dh, "columns, as query has", error) ||
         !fits(b, &b->value, b->value.rows, m, "rows, one for each key", error) ||
         !fits(b, &b->mask, b->mask.rows, n, "rows, one for each query", error) ||
-        !fits(b, &b->mask, b->mask.columns, m, "columns, one for each key", error))
+        !fits(b, &b->mask, b->mask.columns, m, "columns, one for each key", error) ||
+        !fits(b, &b->gradient, b->gradient.rows, n, "rows, one for each query", error) ||
+        !fits(b, &b->gradient, b->gradient.columns, b->value.columns, "columns, as value has",
+              error))
         return false;
     if (isnan(b->scale)) b->scale = (double)score_scale(&score_functions[b->score], dh);
     memcpy(b->output.label, b->query.label, sizeof b->query.label);
@@ -194,8 +198,8 @@ static bool compute(ByHand *b, Error *error)
 
 bool byhand_read(ByHand *b, const char *path, Error *error)
 {
-    static const char *const names[] = {"query", "key", "value", "x",
-                                        "W_Q",   "W_K", "W_V",   "mask"};
+    static const char *const names[] = {"query", "key", "value", "x",       "W_Q",
+                                        "W_K",   "W_V", "mask",  "gradient"};
     TextReader text;
     TextResult result = TEXT_END;
     const char *line;
@@ -248,6 +252,110 @@ bool byhand_print(FILE *out, ByHand *b, const char *word, Error *error)
     explanation_map(e);
     fputc('\n', out);
     put_rows(e, "outputs", &b->output);
+    return true;
+}
+
+/* ---- the way back ---- */
+
+/* A matrix of a product, or its transpose: [rows,columns] with steps between rows and between columns. */
+typedef struct Factor {
+    const real *at;
+    int rows, columns, down, across;
+} Factor;
+
+static Factor turned(Factor a)
+{
+    return (Factor){a.at, a.columns, a.rows, a.across, a.down};
+}
+
+static Factor strided(const LabelledRows *x)
+{
+    return (Factor){x->at[0], x->rows, x->columns, BYHAND_MOST, 1};
+}
+
+/* Prints C = scale · A B, and returns it. to [A.rows,B.columns] (=) */
+static Factor print_product(const Explanation *e, const char *name, const char *const *label,
+                            real *to, Factor A, Factor B, double scale)
+{
+    fprintf(e->out, "  %s\n", name);
+    for (int i = 0; i < A.rows; i++) {
+        real *row = to + (size_t)i * (size_t)B.columns;
+        for (int j = 0; j < B.columns; j++) {
+            double sum = 0;
+            for (int k = 0; k < A.columns; k++)
+                sum += (double)A.at[i * A.down + k * A.across] *
+                       (double)B.at[k * B.down + j * B.across];
+            row[j] = (real)(scale * sum);
+        }
+        put_row(e, "    ", label[i], row, B.columns);
+    }
+    fputc('\n', e->out);
+    return (Factor){to, A.rows, B.columns, B.columns, 1};
+}
+
+static void print_gradients(ByHand *b, real *space, const Factor P)
+{
+    const Explanation *e = &b->steps;
+    LabelledRows *in[3] = {&b->query, &b->key, &b->value};
+    const char *const *query = b->query.label, *const *key = b->key.label;
+    size_t matrix = (size_t)BYHAND_MOST * BYHAND_MOST;
+    Factor dO = strided(&b->gradient), d[3];
+    static const char *const titles[] = {"dW_Q = dQᵀ X", "dW_K = dKᵀ X", "dW_V = dVᵀ X"};
+    step(&b->steps, "Back to the values and the weights: dV = Pᵀ dO, dP = dO Vᵀ");
+    put_rows(e, "dO, the gradient of the loss with respect to the outputs", &b->gradient);
+    d[2] = print_product(e, "dV", key, space, turned(P), dO, 1);
+    Factor dP =
+        print_product(e, "dP", query, space + matrix, dO, turned(strided(&b->value)), 1);
+    step(&b->steps, "Back through the softmax: dS = P ⊙ (dP - Σ P dP)");
+    say(e,
+        "Each row of dS sums to 0: a softmax ignores what all scores have in common. A score "
+        "falls in an update where dS is above 0.");
+    real *dS = space + 2 * matrix;
+    fprintf(e->out, "  dS\n");
+    for (int i = 0; i < P.rows; i++) {
+        double mean = 0;
+        int at = i * P.columns;
+        for (int j = 0; j < P.columns; j++)
+            mean += (double)P.at[at + j] * (double)dP.at[at + j];
+        for (int j = 0; j < P.columns; j++)
+            dS[at + j] = (real)((double)P.at[at + j] * ((double)dP.at[at + j] - mean));
+        put_row(e, "    ", query[i], dS + at, P.columns);
+    }
+    fputc('\n', e->out);
+    const Factor S = {dS, P.rows, P.columns, P.columns, 1};
+    step(&b->steps, "Back to queries and keys: dQ = %g · dS K, dK = %g · dSᵀ Q", b->scale,
+         b->scale);
+    d[0] = print_product(e, "dQ", query, space + 3 * matrix, S, strided(&b->key), b->scale);
+    d[1] = print_product(e, "dK", key, space + 4 * matrix, turned(S), strided(&b->query),
+                         b->scale);
+    if (!b->W_Q.rows && !b->W_K.rows && !b->W_V.rows) return;
+    step(&b->steps,
+         "Back to the weights: what training adds to W_Q, W_K and W_V is -η times this");
+    for (int k = 0; k < 3; k++) {
+        const LabelledRows *W = &b->block[k + 4];
+        if (W->rows && in[k]->rows == b->x.rows)
+            print_product(e, titles[k], W->label, space + 5 * matrix, turned(d[k]),
+                          strided(&b->x), 1);
+    }
+}
+
+bool byhand_backward(FILE *out, ByHand *b, Error *error)
+{
+    LabelledRows *dO = &b->gradient;
+    size_t count = (size_t)BYHAND_MOST * BYHAND_MOST;
+    int n = b->query.rows, m = b->key.rows;
+    if (b->score != SCORE_SCALED_DOT && b->score != SCORE_DOT && b->score != SCORE_DOT_OVER_D)
+        return error_set(error, "the way back is that of q·k: choose a score that is one");
+    real *space = malloc(7 * count * sizeof *space), *P = space + 6 * count;
+    if (!space) return error_memory(error, "for the gradients");
+    for (int i = 0; !dO->rows && i < n; i++)
+        for (int k = 0; k < b->value.columns; k++) dO->at[i][k] = 1;
+    memcpy(dO->label, b->query.label, sizeof dO->label);
+    dO->rows = n, dO->columns = b->value.columns;
+    for (int i = 0; i < n * m; i++) P[i] = b->P[i];
+    b->steps.out = out;
+    print_gradients(b, space, (Factor){P, n, m, m, 1});
+    free(space);
     return true;
 }
 

@@ -5,7 +5,7 @@
 #include "explain/explanation.h"
 #include "explain/picture.h"
 
-enum { BYHAND_BLOCKS = 8, BYHAND_MOST = 256, BYHAND_LABEL = 64 };
+enum { BYHAND_BLOCKS = 9, BYHAND_MOST = 256, BYHAND_LABEL = 64 };
 
 typedef struct LabelledRows {
     const char *name;
@@ -22,7 +22,7 @@ typedef struct ByHand {
     union {
         LabelledRows block[BYHAND_BLOCKS];
         struct {
-            LabelledRows query, key, value, x, W_Q, W_K, W_V, mask;
+            LabelledRows query, key, value, x, W_Q, W_K, W_V, mask, gradient;
         };
     };
     int score;  // a Score
@@ -41,6 +41,11 @@ bool byhand_read(ByHand *b, const char *path, Error *error);
 /* Prints the steps for one query, its label or its number from 1 (NULL: the first), and the
  * weights and outputs of all. */
 bool byhand_print(FILE *out, ByHand *b, const char *word, Error *error);
+
+/* Prints the way back: the gradients of the values, weights, scores, queries and keys, and of W_Q, W_K
+ * and W_V, for the gradient of the outputs that the file gives; without one it is 1 everywhere. Fails if the
+ * score is no scaled dot product. */
+bool byhand_backward(FILE *out, ByHand *b, Error *error);
 
 /* missing (+=) characters that no font has; or NULL */
 bool byhand_draw(const char *path, const ByHand *b, MissingGlyphs *missing, Error *error);

@@ -71,7 +71,7 @@ static const Option request_options[] = {
     {"neighbours", OPTION_TEXT, FIELD(neighbours), 0, 0, NULL, "WORD",
      "print the nearest embeddings of a word, and whose keys answer its query best", 0},
     {"backward", OPTION_FLAG, FIELD(backward), 0, 0, NULL, NULL,
-     "with --explain or --attention OUT.html: also go back from the loss, through the gradients "
+     "with --explain, --by-hand or --attention OUT.html: also go back from the loss, through the gradients "
      "of a head and of its weights to one update by Adam", 0},
     {"align", OPTION_FLAG, FIELD(align), 0, 0, NULL, NULL,
      "print the word alignment: TRANSLATION ||| i-j …, source and target words counted from 0; of given "
@@ -190,10 +190,10 @@ static bool check(Request *r, Error *error)
         {r->word && !r->explain && !r->by_hand, "--word goes with --explain or --by-hand"},
         {r->by_hand && (work || page || r->save_int8 || r->list_vocabulary || r->explain ||
                         r->align || r->json),
-         "--by-hand computes with numbers and needs no text and no model: only --word "
-         "and --attention OUT.png go with it"},
-        {r->backward && !r->explain && !page,
-         "--backward goes with --explain or with --attention OUT.html"},
+         "--by-hand computes with numbers and needs no text and no model: only --word, "
+         "--backward and --attention OUT.png go with it"},
+        {r->backward && !r->explain && !r->by_hand && !page,
+         "--backward goes with --explain, --by-hand or --attention OUT.html"},
         {r->backward && (r->int8 || r->intervention.any),
          "--backward explains the model as it was trained: leave out --int8, --ablate and "
          "--intervene"},

@@ -79,6 +79,28 @@ wrong "an unknown word" 1 "neither one of the 3 tokens" "$BIN/translate" --by-ha
 wrong "no such file" 1 "nowhere" "$BIN/translate" --by-hand nowhere
 wrong "with a text" 2 "needs no text" "$BIN/translate" --by-hand nowhere text
 
+# The way back, against differences: the loss is 2 times the output of a, and values are large, as 3 decimals are printed.
+loss() {
+    printf 'query\na %s 0.5\nkey\nx 1 %s\ny 0.3 -1\nvalue\n1000\n-500\ngradient\n2\n' "$1" "$2" >back
+    "$BIN/translate" --by-hand back | awk '/^  outputs/ { getline; print 2 * $2 }'
+}
+slope() { awk -v up="$1" -v down="$2" 'BEGIN { printf "%.1f", (up - down) / 0.02 }'; }
+near() { awk -v a="$1" -v b="$2" 'BEGIN { exit !(a != "" && (a - b) ^ 2 < 0.3 ^ 2 && b ^ 2 > 1) }'; }
+dq=$(slope "$(loss 1.01 2)" "$(loss 0.99 2)") dk=$(slope "$(loss 1 2.01)" "$(loss 1 1.99)")
+loss 1 2 >out
+"$BIN/translate" --by-hand back --backward >out
+check "--backward: dQ" near "$(awk '/^  dQ$/ { getline; print $2 }' out)" "$dq"
+check "dK" near "$(awk '/^  dK$/ { getline; print $3 }' out)" "$dk"
+check "dV is 2 P" awk '/^  dV$/ { getline; v = $2; getline; w = $2 } END { exit !((v + w - 2) ^ 2 < 1e-5 && v > 1 && w > 0.1) }' out
+check "rows of dS sum to 0" awk '/^  dS$/ { getline; s = $2 + $3; found = $2 != 0 } END { exit !(found && s ^ 2 < 1e-5) }' out
+"$BIN/translate" --by-hand "$here/docs/by-hand/5-shared-projection.txt" --backward >out
+check "dW_Q, dW_K and dW_V" test "$(grep -c '^  dW_[QKV] = d[QKV]ᵀ X' out)" = 3
+printf 'gradient\n1 2\n' >>back
+wrong "two gradients" 1 "there is already a block gradient" "$BIN/translate" --by-hand back --backward
+row_cosine=$(printf 'score = cosine\nquery\n1\nkey\n1\nvalue\n1\n')
+printf '%s\n' "$row_cosine" >cosine
+wrong "--backward of the cosine" 1 "the way back is that of q·k" sh -c '"$0" --by-hand cosine --backward >/dev/null' "$BIN/translate"
+
 # Labels of several words, of digits, and of characters without a font.
 printf 'query\nNew York 1 2\n  "2023" 0 1\nkey\n"a  b" 1 2\nkey x 2 1\nvalue\n1\n2\n' >labels
 "$BIN/translate" --by-hand labels >out
