@@ -149,7 +149,7 @@ $(foreach f,mpi-$(MPI) $(PROCESSOR),$(shell test -e $(BUILD)/$f || \
     { mkdir -p $(BUILD) && rm -f $(BUILD)/$(firstword $(subst -, ,$f))-* && touch $(BUILD)/$f; }))
 
 # The page of --attention OUT.html: HTML with its style and scripts inside, as bytes for C.
-PAGE = $(addprefix plots/page/,data.js heat.js heads.js model.js neuron.js page.js)
+PAGE = $(addprefix plots/page/,data.js heat.js heads.js model.js neuron.js save.js page.js)
 $(BUILD)/plots/page.inc: plots/page/page.html plots/page/page.css $(PAGE)
 	@mkdir -p $(@D)
 	cat $(PAGE) >$(BUILD)/plots/page.js

@@ -15,7 +15,7 @@ for i in 1 2 3 4 5 6; do echo "$hostile"; done | tee -a train.t >>train.s
     --tokenizer char --vocab-size 80 --d-model 32 --heads 4 --ffn 32 --encoder-layers 2 --decoder-layers 2 \
     --max-length 100 --batch-tokens 600 --micro-tokens 300 --max-updates 4 --quiet --output run >out 2>&1
 check "a model to draw" test -s run/best.safetensors
-check "a page is drawn" "$BIN/translate" --model run --attention page.html --backward --quiet \
+check "a page is drawn" "$BIN/translate" --model run --attention page.html --pieces --backward --quiet \
     --given "one $hostile" "$hostile ✻"
 
 browse page.html page-checks.js 1200,900

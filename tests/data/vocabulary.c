@@ -12,14 +12,16 @@
 
 static Error error;
 
-/* "▁a|b|<unk>" by a tokenizer. */
+/* "▁a|b|<unk>" by a tokenizer; unknown words beside each other are one, as the library has them. */
 static char *pieces_of(const Tokenizer *tokenizer, const char *text)
 {
     static char joined[1 << 19], *end;
     Ids ids = encode(tokenizer, text);
     *(end = joined) = 0;
-    for (size_t i = 0; i < ids.count; i++)
+    for (size_t i = 0; i < ids.count; i++) {
+        if (i && ids.id[i] == ID_UNKNOWN && ids.id[i - 1] == ID_UNKNOWN) continue;
         end = stpcpy(stpcpy(end, i ? "|" : ""), tokenizer_piece(tokenizer, ids.id[i]));
+    }
     free(ids.id);
     return joined;
 }
