@@ -35,10 +35,10 @@ DATADIR ?= $(PREFIX)/share
 MANDIR  ?= $(DATADIR)/man
 DOCDIR  ?= $(DATADIR)/doc/qkv
 
-PACKAGES = libpng zlib sentencepiece jansson expat pangocairo icu-uc icu-i18n
+PACKAGES = libpng zlib sentencepiece jansson expat pangocairo icu-uc icu-i18n gumbo
 # Everything but these goals needs the packages.
 ifneq ($(filter-out help format clean uninstall bench check-all,$(or $(MAKECMDGOALS),all)),)
-NEEDED   = $(PACKAGES) openblas $(if $(filter test% asan,$(MAKECMDGOALS)),cmocka)
+NEEDED   = $(PACKAGES) libmicrohttpd openblas $(if $(filter test% asan,$(MAKECMDGOALS)),cmocka)
 MISSING := $(shell for p in pkg-config $(firstword $(CC)) $(firstword $(CXX)); do \
                  command -v $$p >/dev/null || echo $$p; done; \
              for p in $(NEEDED); do pkg-config --exists $$p 2>/dev/null || echo $$p; done)
@@ -60,11 +60,13 @@ $(if $(shell command -v mpicc 2>/dev/null),,$(error MPI=1 needs mpicc of Open MP
 MPI_FLAGS := -DWITH_MPI $(shell mpicc --showme:compile)
 MPI_LIBS  := -Wl,--as-needed $(shell mpicc --showme:link)
 endif
+# Detects languages for ./serve, if it is there.
+CLD2    := $(if $(wildcard /usr/include/cld2/public/compact_lang_det.h /usr/local/include/cld2/public/compact_lang_det.h),1)
 CSTD     = -std=c11 -Wstrict-prototypes -Wvla
 LIBS     = $(shell pkg-config --libs $(PACKAGES)) -lstdc++ -lm -pthread $(MPI_LIBS)
 
 FOLDERS  = base kernels model training data inference scores plots explain commands commands/train \
-           commands/translate manual
+           commands/translate commands/serve manual
 SOURCES  = $(filter-out %/generate.c,$(wildcard $(FOLDERS:%=%/*.c)))
 # The files that compute, and the kinds of processors for which each is compiled (kernels/kind.h).
 VECTORS  = $(wildcard $(addsuffix .c,$(addprefix kernels/,bf16 gemm int8 matrix panels tile) \
@@ -90,10 +92,12 @@ BENCH    = $(patsubst %.c,$(BUILD)/%.o,$(wildcard benchmark/*.c))
 TOY      = $(patsubst %.c,$(BUILD)/%.o,$(wildcard data/toy/*.c))
 MANUAL   = $(addprefix $(BUILD)/manual/,qkv-train.1 qkv-translate.1 qkv.3)
 
-all: $(BIN)/train $(BIN)/translate $(BUILD)/libqkv.a $(BUILD)/$(SONAME) $(MANUAL)
+all: $(BIN)/train $(BIN)/translate $(BIN)/serve $(BUILD)/libqkv.a $(BUILD)/$(SONAME) $(MANUAL)
 
 $(BIN)/train $(BIN)/translate: $(BIN)/%: $(BUILD)/%.o $(BUILD)/all.a
 	$(CC) $(FLAGS) -pie $^ -o $@ $(LDFLAGS) $(LIBS)
+$(BIN)/serve: $(BUILD)/serve.o $(BUILD)/library/qkv.o $(BUILD)/all.a
+	$(CC) $(FLAGS) -pie $^ -o $@ $(LDFLAGS) $(LIBS) $(shell pkg-config --libs libmicrohttpd) $(CLD2:%=-lcld2)
 
 $(BUILD)/all.a: $(OBJECTS)
 	rm -f $@ && $(call TOOL,ar) rcs $@ $^
@@ -158,10 +162,20 @@ $(BUILD)/plots/page.inc: plots/page/page.html plots/page/page.css $(PAGE)
 $(BUILD)/explain/page.o: $(BUILD)/plots/page.inc
 $(BUILD)/explain/page.o: FLAGS += -I$(BUILD)
 
+# The page of ./serve: the same, with two fields, for texts that the server translates.
+$(BUILD)/plots/serve.inc: $(BUILD)/plots/page.inc plots/page/serve.html plots/page/serve.js
+	sed -e '/@style@/{r plots/page/page.css' -e 'd;}' -e '/@script@/{r $(BUILD)/plots/page.js' -e 'd;}' \
+	    -e "s/script-src 'unsafe-inline'/& ; connect-src 'self'/" -e '/^<\/header>/r plots/page/serve.html' \
+	    -e '/^<\/body>/{s/.*/<script>/;r plots/page/serve.js' -e '}' -e 's/^<\/html>/<\/script>\n<\/body>\n&/' \
+	    plots/page/page.html | od -An -v -tx1 | sed 's/ \(..\)/0x\1,/g' >$@
+$(BUILD)/commands/serve/drawing.o: $(BUILD)/plots/serve.inc
+$(BUILD)/commands/serve/drawing.o: FLAGS += -I$(BUILD)
+$(BUILD)/data/language.o: COMMON += $(CLD2:%=-DWITH_CLD2)
+
 # The page that translates by itself, for any browser: the C as WebAssembly (library/web/web.c), without the files
 # that need a library, threads or a file system, and the toy's model. Weights are base64 because HTML is text.
 WASM     = $(filter-out $(addprefix base/,block.c columns.c file.c options-json.c workers.c) \
-             $(addprefix data/,augment.c dictionary.c segments.c spans.c text.c textprofile.c typography.c words.c) inference/marian.c explain/page.c library/web/pack.c, \
+             $(addprefix data/,augment.c dictionary.c html.c segments.c spans.c text.c textprofile.c typography.c words.c) inference/marian.c explain/page.c library/web/pack.c, \
              $(wildcard $(addsuffix /*.c,base kernels model training data inference explain library/web)) \
              $(addprefix data/toy/,choose.c corpus.c lexicon.c say.c) plots/colormap.c)
 WASM_FLAGS = --target=wasm32-wasi -O3 -msimd128 $(MATHS) $(WARNINGS) $(CSTD) -I. -Ilibrary/web/include \
@@ -179,7 +193,7 @@ $(BUILD)/page/pack: $(BUILD)/library/web/pack.o $(BUILD)/all.a
 	$(CC) $(FLAGS) $^ -o $@ $(LDFLAGS) $(LIBS)
 $(BUILD)/page/qkv.html: $(BUILD)/page/qkv.wasm $(BUILD)/page/pack $(BIN)/translate scripts/page plots/page/live.html plots/page/learn.html $(LIVE)
 	BUILD=$(BUILD) BIN=$(BIN) RUN="$(RUN)" scripts/page $(LIVE)
-page: $(if $(filter page,$(MAKECMDGOALS)),$(if $(WASI),,$(error make page needs clang, lld and wasi-libc: scripts/setup --tests)))
+page: $(BIN)/translate $(if $(filter page,$(MAKECMDGOALS)),$(if $(WASI),,$(error make page needs clang, lld and wasi-libc: scripts/setup --tests)))
 page:
 	@$(MAKE) -s --no-print-directory $(BUILD)/page/qkv.html
 	@echo $(abspath $(BUILD)/page/qkv.html)
@@ -298,7 +312,7 @@ uninstall:
 	for folder in "$(DESTDIR)$(DATADIR)/qkv" "$(DESTDIR)$(DOCDIR)"; do \
 	    ! test -d "$$folder" || find "$$folder" -depth -type d -empty -delete; done
 clean:
-	rm -rf build train translate compile_commands.json
+	rm -rf build train translate serve compile_commands.json
 help:
 	@sed -n '/^#/!q; s/^# //p' Makefile
 

@@ -36,8 +36,7 @@ static OptionGroup group_of(const TextProfile *profile)
                          (void *)profile};
 }
 
-/* *language (=) "fr" of "data/train.fr.gz", for free() */
-static bool read_language(char **language, const char *path, Error *error)
+bool textprofile_language(char **language, const char *path, Error *error)
 {
     size_t length = strlen(path);
     if (length > 3 && !strcmp(path + length - 3, ".gz")) length -= 3;
@@ -72,7 +71,7 @@ bool textprofile_read(TextProfile *p, const CorpusText *text, const char *path, 
 {
     *p = (TextProfile){.known = true};
     Segments segments = {0};
-    bool good = read_language(&p->language, path, error);
+    bool good = textprofile_language(&p->language, path, error);
     int lines = 0;
     for (size_t i = 0; good && i < text->pairs; i += 1 + text->pairs / SAMPLE, lines++) {
         size_t length;

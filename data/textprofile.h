@@ -23,6 +23,9 @@ typedef struct TextProfile {
     char *characters;
 } TextProfile;
 
+/* *language (=) "fr" of "data/train.fr.gz", for free(); NULL of a name that says none. */
+bool textprofile_language(char **language, const char *path, Error *error);
+
 /* Reads the source text, whose first file is `path`, before it is encoded. Shares are of at most
  * 20,000 lines, spread evenly. Free it even if this fails. */
 bool textprofile_read(TextProfile *profile, const CorpusText *text, const char *path,

@@ -346,8 +346,9 @@ bool byhand_backward(FILE *out, ByHand *b, Error *error)
     int n = b->query.rows, m = b->key.rows;
     if (b->score != SCORE_SCALED_DOT && b->score != SCORE_DOT && b->score != SCORE_DOT_OVER_D)
         return error_set(error, "the way back is that of q·k: choose a score that is one");
-    real *space = malloc(7 * count * sizeof *space), *P = space + 6 * count;
+    real *space = malloc(7 * count * sizeof *space);
     if (!space) return error_memory(error, "for the gradients");
+    real *P = space + 6 * count;
     for (int i = 0; !dO->rows && i < n; i++)
         for (int k = 0; k < b->value.columns; k++) dO->at[i][k] = 1;
     memcpy(dO->label, b->query.label, sizeof dO->label);

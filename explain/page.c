@@ -25,13 +25,16 @@ static void count_numbers(double *weights, double *vectors, const Snapshot *snap
     }
 }
 
-bool page_save(const char *path, const PictureInput *input, Error *error)
+bool page_write(FILE *out, const void *html, size_t length, const PictureInput *input,
+                Error *error)
 {
     static const char marker[] = "@data@";
-    const unsigned char *data = memmem(template, sizeof template, marker, strlen(marker));
-    const unsigned char *rest = data + strlen(marker);
+    const char *all = html ? html : (const char *)template;
+    const char *end = all + (html ? length : sizeof template);
+    const char *data = memmem(all, (size_t)(end - all), marker, strlen(marker));
     const Snapshot *snapshot = input->snapshot;
     double weights, vectors;
+    JsonWriter json = {.out = out, .html = true};
     count_numbers(&weights, &vectors, snapshot);
     if (input->gradients) vectors = 2 * vectors + 2 * weights;
     if (weights > PAGE_WEIGHTS)
@@ -39,14 +42,17 @@ bool page_save(const char *path, const PictureInput *input, Error *error)
                          "the attention of %d and %d tokens is %.0f numbers, too many for a "
                          "page: give `attention` the name of a .png file",
                          snapshot->source.rows, snapshot->target.rows, weights);
+    fwrite(all, 1, (size_t)(data - all), out);
+    if (!page_data(&json, input, vectors <= PAGE_VECTORS, error)) return false;
+    data += strlen(marker);
+    fwrite(data, 1, (size_t)(end - data), out);
+    return true;
+}
+
+bool page_save(const char *path, const PictureInput *input, Error *error)
+{
     TextStream stream;
-    JsonWriter json = {.out = textstream_open(&stream), .html = true};
-    bool good = true;
-    if (json.out) {
-        fwrite(template, 1, (size_t)(data - template), json.out);
-        good = page_data(&json, input, vectors <= PAGE_VECTORS, error);
-        fwrite(rest, 1, (size_t)(template + sizeof template - rest), json.out);
-    }
+    bool good = !textstream_open(&stream) || page_write(stream.out, NULL, 0, input, error);
     char *text = textstream_close(&stream);
     if (good) return file_replace_text(path, text, error);
     free(text);

@@ -36,5 +36,10 @@ enum { PAGE_VECTORS = 4000000, PAGE_WEIGHTS = 20000000 };
  * names. The file is replaced as a whole or not at all. */
 bool page_save(const char *path, const PictureInput *input, Error *error);
 
+/* Writes it to a stream; html [length]: another page, which has @data@ in the place of the data, or
+ * NULL. */
+bool page_write(FILE *out, const void *html, size_t length, const PictureInput *input,
+                Error *error);
+
 /* Writes the data alone. vectors: with queries, keys and values. */
 bool page_data(JsonWriter *json, const PictureInput *input, bool vectors, Error *error);

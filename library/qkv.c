@@ -11,6 +11,7 @@
 #include "inference/answer.h"
 #include "inference/scoring.h"
 #include "inference/translator.h"
+#include "library/qkv-inside.h"
 
 struct QkvModel {
     Bundle bundle;
@@ -109,6 +110,11 @@ QkvModel *qkv_model_read(const void *bytes, size_t size, QkvPrecision precision,
 int qkv_model_max_length(const QkvModel *model)
 {
     return model ? model->bundle.max_length : 0;
+}
+
+const Bundle *inside_model(const QkvModel *model)
+{
+    return &model->bundle;
 }
 
 void qkv_model_free(QkvModel *model)
@@ -430,6 +436,11 @@ typedef struct AttentionResult {
     Snapshot *snapshot;
     const char **piece;  // [sources + 2 targets]
 } AttentionResult;
+
+const Snapshot *inside_attention(const QkvAttention *attention)
+{
+    return ((const AttentionResult *)attention)->snapshot;
+}
 
 void qkv_attention_free(QkvAttention *attention)
 {

@@ -1,0 +1,150 @@
+/* drawing.c -- the attention of a sentence; see drawing.h. */
+#include "commands/serve/drawing.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/textstream.h"
+#include "commands/command.h"
+#include "explain/page.h"
+#include "library/qkv-inside.h"
+
+static const unsigned char template[] = {
+#include "plots/serve.inc"
+};
+
+static const char *const formats[][2] = {{"json", "application/json"},
+                                         {"svg", "image/svg+xml"},
+                                         {"png", "image/png"},
+                                         {"pdf", "application/pdf"},
+                                         {"html", "text/html; charset=utf-8"},
+                                         {"page", "text/html; charset=utf-8"}};
+
+const char *drawing_type(const char *format)
+{
+    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
+        if (!strcmp(format, formats[i][0])) return formats[i][1];
+    return NULL;
+}
+
+/* choice (=) what the request chooses. config holds its texts: free them with options_free. */
+static bool read_choice(Choice *choice, const OptionGroup *group, const json_t *request,
+                        const Bundle *bundle, Error *error)
+{
+    for (int i = 0; i < choice_option_count; i++) {
+        const Option *o = &choice_options[i];
+        char key[32], number[32];
+        snprintf(key, sizeof key, "%s", o->name);
+        for (char *at = key; *at; at++) *at = *at == '-' ? '_' : *at;
+        const json_t *value = json_object_get(request, key);
+        snprintf(number, sizeof number, "%lld", (long long)json_integer_value(value));
+        const char *text = json_is_string(value)    ? json_string_value(value)
+                           : json_is_boolean(value) ? (json_is_true(value) ? "true" : "false")
+                                                    : number;
+        if (value && !options_set(group, 1, o->name, text, error)) return false;
+    }
+    if (!choice_parse(choice, group->values, error) ||
+        !choice_check(choice, &bundle->model.config, error))
+        return false;
+    const TextProfile *text = &bundle->text;
+    bool known = text->aligning_layer > 0 && text->aligning_head > 0 &&
+                 text->aligning_layer <= bundle->model.config.decoder_layers &&
+                 text->aligning_head <= bundle->model.config.heads;
+    if (known)
+        choice->known_layer = text->aligning_layer - 1,
+        choice->known_head = text->aligning_head - 1;
+    return true;
+}
+
+typedef struct Picture {
+    const char *path;
+    const PictureInput *input;
+} Picture;
+
+static bool draw(const void *context, Error *error)
+{
+    const Picture *picture = context;
+    return picture_save(picture->path, NULL, picture->input, error);
+}
+
+/* A picture, drawn by a process of its own into a file. */
+static char *picture_bytes(size_t *length, const char *format, const PictureInput *input,
+                           Error *error)
+{
+    const char *folder = getenv("TMPDIR");
+    char path[512], *bytes = NULL;
+    snprintf(path, sizeof path - 16, "%s/qkv-serve-XXXXXX",
+             folder && *folder ? folder : "/tmp");
+    if (!mkdtemp(path))
+        return error_set(error, "cannot make a folder for a picture in %s", path), NULL;
+    size_t end = strlen(path);
+    snprintf(path + end, sizeof path - end, "/map.%s", format);
+    if (command_draw(draw, &(Picture){path, input}, "a picture", error))
+        bytes = file_read(path, (size_t)1 << 30, length, error);
+    unlink(path);
+    path[end] = 0;
+    rmdir(path);
+    return bytes;
+}
+
+static char *text_bytes(size_t *length, const char *format, const PictureInput *input,
+                        Error *error)
+{
+    TextStream stream;
+    bool page = !strcmp(format, "page");
+    bool good = textstream_open(&stream) || error_memory(error, "for a page");
+    if (good && !strcmp(format, "json")) {
+        JsonWriter json = {.out = stream.out};
+        good = page_data(&json, input, true, error);
+    } else if (good)
+        good = page_write(stream.out, page ? template : NULL, sizeof template, input, error);
+    char *text = textstream_close(&stream);
+    *length = stream.length;
+    if (good && text) return text;
+    free(text);
+    if (good) error_memory(error, "for a page");
+    return NULL;
+}
+
+char *drawing_make(size_t *length, const char *format, const json_t *request, const char *name,
+                   const QkvModel *model, const char *text, const QkvTranslation *translation,
+                   Error *error)
+{
+    QkvError why;
+    ChoiceConfig config = {0};
+    Choice choice;
+    const OptionGroup group = {"Which attention", NULL, choice_options, choice_option_count,
+                               &config};
+    const Bundle *bundle = inside_model(model);
+    const json_t *value = json_object_get(request, "sentence");
+    json_int_t number = value ? json_integer_value(value) : 1;
+    char *own = NULL, *bytes = NULL;
+    QkvAttention *attention = NULL;
+    if (!translation->sentences) error_set(error, "there is nothing to translate");
+    else if (number < 1 || number > translation->sentences)
+        error_set(error, "the text has sentences 1 to %d, not %lld", translation->sentences,
+                  (long long)number);
+    else if (read_choice(&choice, &group, request, bundle, error)) {
+        const QkvSentence *s = &translation->sentence[number - 1];
+        own = strndup(text + s->source_begin, s->source_end - s->source_begin);
+        attention = own ? qkv_attention(model, own, &s->translation, &why) : NULL;
+        if (!own) error_memory(error, "for a picture");
+        else if (!attention) error_set(error, "%s", why.text);
+    }
+    if (attention) {
+        const PictureInput input = {.snapshot = inside_attention(attention),
+                                    .vocabulary = &bundle->vocabulary,
+                                    .model_name = name,
+                                    .choice = &choice,
+                                    .words = true};
+        bool picture =
+            strcmp(format, "json") && strcmp(format, "html") && strcmp(format, "page");
+        bytes = (picture ? picture_bytes : text_bytes)(length, format, &input, error);
+    }
+    qkv_attention_free(attention);
+    options_free(&group, 1);
+    free(own);
+    return bytes;
+}

@@ -1,0 +1,320 @@
+/* server.c -- HTTP; see server.h. */
+#include "commands/serve/server.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <microhttpd.h>
+#include <netdb.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/grow.h"
+#include "data/text.h"
+
+enum { CONNECTIONS = 4000, SECONDS = 60, FIELD = 1 << 16, LAST_SECONDS = 10 };
+
+struct Server {
+    const ServeSettings *settings;
+    struct MHD_Daemon *daemon;
+    void (*handle)(Exchange *exchange, void *context);
+    void *context;
+    FILE *log;
+    atomic_int open;  // requests that are not answered yet
+    atomic_bool ending;
+};
+
+/* ---- answers ---- */
+
+static void set_response(Exchange *e, int status, const char *type, char *bytes, size_t length)
+{
+    const char *cors = e->server->settings->cors;
+    e->status = bytes ? status : 500;
+    e->response = bytes ? MHD_create_response_from_buffer(length, bytes, MHD_RESPMEM_MUST_FREE)
+                        : MHD_create_response_from_buffer(0, "", MHD_RESPMEM_PERSISTENT);
+    if (e->response) {
+        MHD_add_response_header(e->response, "Content-Type", type);
+        MHD_add_response_header(e->response, "X-Content-Type-Options", "nosniff");
+        if (status == 503 || status == 429)
+            MHD_add_response_header(e->response, "Retry-After", "2");
+        if (cors) MHD_add_response_header(e->response, "Access-Control-Allow-Origin", cors);
+        if (cors)
+            MHD_add_response_header(e->response, "Access-Control-Allow-Headers",
+                                    "Content-Type");
+    }
+    if (e->waits) MHD_resume_connection(e->connection);
+}
+
+void exchange_send(Exchange *e, const char *type, char *bytes, size_t length)
+{
+    set_response(e, 200, type, bytes, length);
+}
+
+void exchange_answer(Exchange *e, int status, json_t *answer)
+{
+    char *text = answer ? json_dumps(answer, JSON_COMPACT) : NULL;
+    json_decref(answer);
+    set_response(e, status, "application/json", text, text ? strlen(text) : 0);
+}
+
+void exchange_error(Exchange *e, int status, const char *format, ...)
+{
+    char *text = NULL;
+    va_list arguments;
+    va_start(arguments, format);
+    if (vasprintf(&text, format, arguments) < 0) text = NULL;
+    va_end(arguments);
+    exchange_answer(e, status, text ? json_pack("{s:s}", "error", text) : NULL);
+    free(text);
+}
+
+void exchange_wait(Exchange *e)
+{
+    e->waits = true;
+    MHD_suspend_connection(e->connection);
+}
+
+/* ---- requests ---- */
+
+static enum MHD_Result add_value(void *request, enum MHD_ValueKind kind, const char *key,
+                                 const char *value)
+{
+    (void)kind;
+    if (key && value && !json_object_get(request, key))
+        json_object_set_new(request, key, json_string(value));
+    return MHD_YES;
+}
+
+/* A part of a field of a form; `offset` bytes of it have come before. */
+static enum MHD_Result add_field(void *context, enum MHD_ValueKind kind, const char *key,
+                                 const char *file, const char *type, const char *encoding,
+                                 const char *bytes, uint64_t offset, size_t length)
+{
+    Exchange *e = context;
+    json_t *before = json_object_get(e->request, key);
+    (void)kind, (void)file, (void)type, (void)encoding;
+    /* the parts are put together as bytes: a character may be in two */
+    if (!key || (offset == 0 && before)) return MHD_YES;
+    if (memchr(bytes, 0, length)) e->refused = true;
+    size_t own = before ? json_string_length(before) : 0;
+    char *all = malloc(own + length + 1);
+    if (!all) return MHD_NO;
+    if (own) memcpy(all, json_string_value(before), own);
+    memcpy(all + own, bytes, length);
+    json_object_set_new_nocheck(e->request, key, json_stringn_nocheck(all, own + length));
+    free(all);
+    return MHD_YES;
+}
+
+static bool keep(Exchange *e, const char *bytes, size_t length)
+{
+    if (e->too_long || e->length + length > 1024 * (size_t)e->server->settings->most_body)
+        return e->too_long = true, true;
+    if (!GROW(e->body, e->size, e->length + length + 1)) return false;
+    memcpy(e->body + e->length, bytes, length);
+    e->length += length;
+    return true;
+}
+
+static bool begin(Exchange *e)
+{
+    const char *type =
+                   MHD_lookup_connection_value(e->connection, MHD_HEADER_KIND, "Content-Type"),
+               *length = MHD_lookup_connection_value(e->connection, MHD_HEADER_KIND,
+                                                     "Content-Length");
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(e->connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+    if (info)
+        getnameinfo(info->client_addr,
+                    info->client_addr->sa_family == AF_INET ? sizeof(struct sockaddr_in)
+                                                            : sizeof(struct sockaddr_in6),
+                    e->client, sizeof e->client, NULL, 0, NI_NUMERICHOST);
+    e->begin = clock_seconds();
+    e->is_json = type && strcasestr(type, "json");
+    e->too_long =
+        length && strtoull(length, NULL, 10) > 1024 * (uint64_t)e->server->settings->most_body;
+    return true;
+}
+
+/* The parameters of a whole request; false if it was answered, because they cannot be read. */
+static bool read_parameters(Exchange *e)
+{
+    json_error_t why;
+    if (e->too_long)
+        return exchange_error(e, 413, "Invalid request: the body is longer than %d kB",
+                              e->server->settings->most_body),
+               false;
+    if (e->is_json && e->length) {
+        e->request = json_loadb(e->body, e->length, JSON_REJECT_DUPLICATES, &why);
+        if (!json_is_object(e->request))
+            return exchange_error(e, 400, "Invalid JSON format: %s",
+                                  e->request ? "it is no object" : why.text),
+                   false;
+    } else {
+        e->request = json_object();
+        e->form =
+            e->length ? MHD_create_post_processor(e->connection, FIELD, add_field, e) : NULL;
+        if (e->form) MHD_post_process(e->form, e->body, e->length);
+        if (e->form) MHD_destroy_post_processor(e->form);
+        e->form = NULL;
+    }
+    MHD_get_connection_values(e->connection, MHD_GET_ARGUMENT_KIND, add_value, e->request);
+    const char *key;
+    json_t *value;
+    json_object_foreach(e->request, key, value) if (json_is_string(value))
+    {
+        const char *text = json_string_value(value);
+        e->refused |= !text_is_utf8(text, json_string_length(value), NULL);
+    }
+    if (e->refused)
+        return exchange_error(e, 400, "Invalid request: it is not UTF-8 without NUL"), false;
+    return true;
+}
+
+static enum MHD_Result on_request(void *context, struct MHD_Connection *connection,
+                                  const char *path, const char *method, const char *version,
+                                  const char *bytes, size_t *length, void **exchange)
+{
+    Server *server = context;
+    Exchange *e = *exchange;
+    (void)version;
+    if (!e) {
+        *exchange = e = calloc(1, sizeof *e);
+        if (!e) return MHD_NO;
+        *e = (Exchange){
+            .server = server, .connection = connection, .method = method, .path = path};
+        server->open++;
+        if (!begin(e)) return MHD_NO;
+        if (!e->too_long) return MHD_YES;
+    } else if (*length) {
+        bool good = keep(e, bytes, *length);
+        *length = 0;
+        return good ? MHD_YES : MHD_NO;
+    }
+    if (!e->status) {
+        if (server->ending) exchange_error(e, 503, "The server is ending");
+        else if (read_parameters(e)) server->handle(e, server->context);
+    }
+    if (e->response) return MHD_queue_response(connection, (unsigned)e->status, e->response);
+    return e->waits ? MHD_YES : MHD_NO;
+}
+
+static void write_log(const Exchange *e)
+{
+    time_t now = time(NULL);
+    struct tm utc;
+    char time[32];
+    strftime(time, sizeof time, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &utc));
+    JsonWriter json = {.out = e->server->log, .lines = true};
+    flockfile(e->server->log);
+    json_open(&json, NULL);
+    json_put_text(&json, "time", time);
+    json_put_text(&json, "method", e->method);
+    json_put_text(&json, "path", e->path);
+    json_put_integer(&json, "status", e->status);
+    if (e->pair) json_put_text(&json, "pair", e->pair);
+    json_put_integer(&json, "characters", e->characters);
+    json_put_digits(&json, "milliseconds", 1e3 * (clock_seconds() - e->begin), 2);
+    json_close(&json);
+    fflush(e->server->log);
+    funlockfile(e->server->log);
+}
+
+static void on_end(void *context, struct MHD_Connection *connection, void **exchange,
+                   enum MHD_RequestTerminationCode why)
+{
+    Exchange *e = *exchange;
+    (void)context, (void)connection, (void)why;
+    if (!e) return;
+    if (e->server->log && e->status) write_log(e);
+    if (e->response) MHD_destroy_response(e->response);
+    json_decref(e->request);
+    e->server->open--;
+    free(e->body);
+    free(e);
+    *exchange = NULL;
+}
+
+/* ---- the server ---- */
+
+/* A socket that listens; -1 on error. */
+static int listen_at(const ServeSettings *settings, int *port, Error *error)
+{
+    char number[16];
+    struct addrinfo *found = NULL;
+    const struct addrinfo hints = {.ai_flags = AI_PASSIVE | AI_NUMERICSERV,
+                                   .ai_socktype = SOCK_STREAM};
+    snprintf(number, sizeof number, "%d", settings->port);
+    int why = getaddrinfo(settings->address, number, &hints, &found), on = 1;
+    if (why)
+        return error_set(error, "--address %s: %s", settings->address, gai_strerror(why)), -1;
+    int fd = socket(found->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    struct sockaddr_storage name;
+    socklen_t size = sizeof name;
+    bool good = fd >= 0 && !setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) &&
+                !bind(fd, found->ai_addr, found->ai_addrlen) && !listen(fd, 1024) &&
+                !getsockname(fd, (struct sockaddr *)&name, &size);
+    int reason = errno;
+    freeaddrinfo(found);
+    if (good) {
+        *port = ntohs(name.ss_family == AF_INET ? ((struct sockaddr_in *)&name)->sin_port
+                                                : ((struct sockaddr_in6 *)&name)->sin6_port);
+        return fd;
+    }
+    if (fd >= 0) close(fd);
+    error_set(error, "cannot listen at %s, port %d: %s%s", settings->address, settings->port,
+              strerror(reason), reason == EADDRINUSE ? "; --port N names another port" : "");
+    return -1;
+}
+
+Server *server_start(const ServeSettings *settings, void (*handle)(Exchange *, void *),
+                     void *context, int *port, Error *error)
+{
+    struct rlimit files;
+    Server *server = calloc(1, sizeof *server);
+    if (!server) return error_memory(error, "to serve"), NULL;
+    server->settings = settings, server->handle = handle, server->context = context;
+    if (settings->log)
+        server->log = strcmp(settings->log, "-") ? fopen(settings->log, "ae") : stderr;
+    if (settings->log && !server->log) {
+        error_set(error, "cannot write %s: %s", settings->log, strerror(errno));
+        free(server);
+        return NULL;
+    }
+    if (!getrlimit(RLIMIT_NOFILE, &files))
+        files.rlim_cur = files.rlim_max, setrlimit(RLIMIT_NOFILE, &files);
+    int fd = listen_at(settings, port, error);
+    if (fd >= 0)
+        server->daemon = MHD_start_daemon(
+            MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME, 0, NULL, NULL, on_request,
+            server, MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_NOTIFY_COMPLETED, on_end, NULL,
+            MHD_OPTION_CONNECTION_LIMIT, (unsigned)CONNECTIONS, MHD_OPTION_CONNECTION_TIMEOUT,
+            (unsigned)SECONDS, MHD_OPTION_END);
+    if (server->daemon) return server;
+    if (fd >= 0) close(fd), error_set(error, "libmicrohttpd cannot be started");
+    server_stop(server);
+    return NULL;
+}
+
+void server_quiesce(Server *server)
+{
+    int fd = MHD_quiesce_daemon(server->daemon);
+    if (fd >= 0) close(fd);
+    server->ending = true;
+}
+
+void server_stop(Server *server)
+{
+    for (double end = clock_seconds() + LAST_SECONDS; server->open && clock_seconds() < end;)
+        usleep(10000);
+    if (server->daemon) MHD_stop_daemon(server->daemon);
+    if (server->log && server->log != stderr) fclose(server->log);
+    free(server);
+}

@@ -1,0 +1,375 @@
+/* service.c -- the threads that translate; see service.h. */
+#include "commands/serve/service.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "base/json.h"
+#include "base/workers.h"
+#include "library/qkv-inside.h"
+
+enum { LONGEST_BATCH = 32 };  // tasks
+
+/* A model, as long as a thread translates with it. */
+typedef struct Loaded {
+    QkvModel *model;
+    int users;
+} Loaded;
+
+struct Pair {
+    char source[LANGUAGE], target[LANGUAGE], name[2 * LANGUAGE];
+    const char *path;
+    Loaded *loaded;
+};
+
+/* The tasks of one kind that wait, and the threads that take them. */
+typedef struct Lane {
+    Service *service;
+    Task *first, **last;
+    int waiting;
+    int threads, translator_threads;
+    pthread_t *thread;  // [threads]
+    pthread_cond_t more;
+} Lane;
+
+struct Service {
+    const ServeSettings *settings;
+    int argc;
+    char *const *argv;
+    Pair *pair;  // [pairs]
+    int pairs;
+    Lane lane[2];  // short texts, long ones
+    pthread_mutex_t lock;
+    bool stopping;
+};
+
+/* ---- models ---- */
+
+static void release(Service *s, Loaded *loaded)
+{
+    if (!loaded) return;
+    pthread_mutex_lock(&s->lock);
+    bool last = --loaded->users == 0;
+    pthread_mutex_unlock(&s->lock);
+    if (!last) return;
+    qkv_model_free(loaded->model);
+    free(loaded);
+}
+
+static Loaded *load(const Service *s, const Pair *pair, Error *error)
+{
+    QkvError why;
+    Loaded *loaded = calloc(1, sizeof *loaded);
+    if (!loaded) return error_memory(error, "for a model"), NULL;
+    *loaded =
+        (Loaded){qkv_model_load(pair->path, s->settings->int8 ? QKV_INT8 : QKV_FLOAT, &why), 1};
+    if (loaded->model) return loaded;
+    error_set(error, "%s", why.text);
+    free(loaded);
+    return NULL;
+}
+
+/* Sets the languages that are not known yet, from the names of the files that the model was trained on. */
+static bool guess_languages(Pair *pair, Error *error)
+{
+    static const char *const keys[] = {"train_source", "train_target"};
+    const char *config = inside_model(pair->loaded->model)->config;
+    json_t *all = json_parse(config, strlen(config), pair->path, error);
+    char *code[] = {pair->source, pair->target};
+    bool good = all;
+    for (int side = 0; good && side < 2; side++) {
+        const json_t *files = json_object_get(json_object_get(all, "data"), keys[side]);
+        const char *file = json_string_value(json_array_get(files, 0));
+        char *language = NULL;
+        good = !file || textprofile_language(&language, file, error);
+        if (!*code[side] && language) snprintf(code[side], LANGUAGE, "%s", language);
+        free(language);
+    }
+    json_decref(all);
+    return good &&
+           ((*pair->source && *pair->target) ||
+            error_set(
+                error,
+                "which languages %s translates is not known: write --model SOURCE-TARGET=%s, "
+                "such as en-fr=%s",
+                pair->path, pair->path, pair->path));
+}
+
+/* Reads "en-fr=PATH" or PATH. */
+static bool read_pair(Pair *pair, const char *argument, Error *error)
+{
+    const char *equals = strchr(argument, '='), *dash = strchr(argument, '-');
+    bool named =
+        equals && dash && dash < equals && !memchr(argument, '/', (size_t)(equals - argument));
+    *pair = (Pair){.path = named ? equals + 1 : argument};
+    if (!named) return true;
+    size_t source = (size_t)(dash - argument), target = (size_t)(equals - dash - 1);
+    if (!source || !target || source >= LANGUAGE || target >= LANGUAGE)
+        return error_set(error,
+                         "--model takes PATH or SOURCE-TARGET=PATH, such as "
+                         "en-fr=checkpoints/mine, not '%s'",
+                         argument);
+    memcpy(pair->source, argument, source);
+    memcpy(pair->target, dash + 1, target);
+    return true;
+}
+
+static bool load_pairs(Service *s, Error *error)
+{
+    for (; s->pairs < s->settings->model.count; s->pairs++) {
+        Pair *pair = &s->pair[s->pairs];
+        bool good = read_pair(pair, s->settings->model.item[s->pairs], error) &&
+                    (pair->loaded = load(s, pair, error)) && guess_languages(pair, error);
+        if (good && service_pair(s, pair->source, pair->target))
+            good =
+                error_set(error, "--model names two models for %s-%s: write SOURCE-TARGET=PATH",
+                          pair->source, pair->target);
+        if (!good) return release(s, pair->loaded), false;
+        snprintf(pair->name, sizeof pair->name, "%s-%s", pair->source, pair->target);
+    }
+    return true;
+}
+
+bool service_reload(Service *s, Error *error)
+{
+    for (int i = 0; i < s->pairs; i++) {
+        Loaded *new = load(s, &s->pair[i], error);
+        if (!new) return false;
+        pthread_mutex_lock(&s->lock);
+        Loaded *old = s->pair[i].loaded;
+        s->pair[i].loaded = new;
+        pthread_mutex_unlock(&s->lock);
+        release(s, old);
+    }
+    return true;
+}
+
+const Pair *service_pair(const Service *s, const char *source, const char *target)
+{
+    for (int i = 0; i < s->pairs; i++)
+        if (!strcmp(s->pair[i].source, source) && !strcmp(s->pair[i].target, target))
+            return &s->pair[i];
+    return NULL;
+}
+
+int service_pairs(const Service *s)
+{
+    return s->pairs;
+}
+
+const Pair *service_pair_at(const Service *s, int i)
+{
+    return &s->pair[i];
+}
+
+const char *pair_name(const Pair *pair)
+{
+    return pair->name;
+}
+
+const char *pair_source(const Pair *pair)
+{
+    return pair->source;
+}
+
+const char *pair_target(const Pair *pair)
+{
+    return pair->target;
+}
+
+/* ---- translating ---- */
+
+/* What one thread translates with, for each pair. */
+typedef struct Engine {
+    Loaded *loaded;
+    QkvTranslator *translator;
+} Engine;
+
+/* Sets what the command line says about texts and searching. */
+static bool set_options(QkvTranslator *translator, const Service *s, QkvError *error)
+{
+    for (int g = 1; g < SERVE_GROUPS; g++)
+        for (int i = 0; i < s->settings->groups[g].count; i++) {
+            const char *name = s->settings->groups[g].options[i].name,
+                       *value = options_find_text(s->settings->groups, SERVE_GROUPS, s->argc,
+                                                  s->argv, name);
+            if (value && !qkv_translator_set(translator, name, value, error)) return false;
+        }
+    return true;
+}
+
+static void close_engine(Service *s, Engine *engine)
+{
+    qkv_translator_free(engine->translator);
+    release(s, engine->loaded);
+    *engine = (Engine){0};
+}
+
+/* Makes the engine that of the pair's model, which may be a new one. */
+static bool renew(Engine *engine, Lane *lane, const Pair *pair, QkvError *error)
+{
+    Service *s = lane->service;
+    pthread_mutex_lock(&s->lock);
+    Loaded *now = pair->loaded;
+    now->users++;
+    pthread_mutex_unlock(&s->lock);
+    if (now == engine->loaded) return release(s, now), true;
+    close_engine(s, engine);
+    engine->loaded = now;
+    engine->translator = qkv_translator_new(now->model, lane->translator_threads, error);
+    if (engine->translator && set_options(engine->translator, s, error)) return true;
+    close_engine(s, engine);
+    return false;
+}
+
+/* Translates tasks of one pair, up to the end of the list, and calls done for each. */
+static void translate(Engine *engine, Lane *lane, Task *task)
+{
+    QkvError error = {"not enough memory"};
+    char number[16];
+    int count = 0;
+    for (const Task *t = task; t; t = t->next) count += t->count;
+    const char **texts = malloc((size_t)count * sizeof *texts);
+    const char **beginnings = task->beginning ? (const char *[]){task->beginning} : NULL;
+    int filled = 0;
+    for (const Task *t = task; texts && t; t = t->next)
+        for (int i = 0; i < t->count; i++) texts[filled++] = t->text[i];
+    snprintf(number, sizeof number, "%d", task->alternatives);
+    QkvTranslations *out = NULL;
+    if (texts && renew(engine, lane, task->pair, &error) &&
+        qkv_translator_set(engine->translator, "n-best", number, &error) &&
+        (task->alternatives == 1 ||
+         qkv_translator_set(engine->translator, "beam", task->alternatives > 5 ? number : "5",
+                            &error)))
+        out = qkv_translate(engine->translator, texts, beginnings, count, &error);
+    free(texts);
+    if (task->alternatives > 1 && engine->translator)
+        close_engine(lane->service, engine);  // its beam is the command line's again
+    if (!out && task->next) {                 // one of them is to blame
+        for (Task *t = task, *next; t; t = next) {
+            next = t->next, t->next = NULL;
+            translate(engine, lane, t);
+        }
+        return;
+    }
+    const QkvTranslation *translation = out ? out->sentence : NULL;
+    const QkvModel *model = engine->loaded ? engine->loaded->model : NULL;
+    for (Task *t = task, *next; t; t = next) {
+        int own = t->count;
+        next = t->next;
+        t->done(t, model, translation, &error);
+        if (translation) translation += own;
+    }
+    qkv_translations_free(out);
+}
+
+/* This thread's share of the tasks that wait: those that can be one batch with the first. */
+static Task *take(Lane *lane)
+{
+    int most = (lane->waiting + lane->threads - 1) / lane->threads;
+    Task *batch = NULL, **end = &batch, **at = &lane->first;
+    if (most > LONGEST_BATCH) most = LONGEST_BATCH;
+    while (*at && most > 0) {
+        Task *t = *at;
+        bool fits =
+            !batch || (t->pair == batch->pair && t->alternatives == batch->alternatives &&
+                       !t->beginning && !batch->beginning);
+        if (!fits) {
+            at = &t->next;
+            continue;
+        }
+        *at = t->next;
+        *end = t, end = &t->next;
+        t->next = NULL;
+        lane->waiting--, most--;
+    }
+    lane->last = &lane->first;
+    while (*lane->last) lane->last = &(*lane->last)->next;
+    return batch;
+}
+
+static void *work(void *argument)
+{
+    Lane *lane = argument;
+    Service *s = lane->service;
+    Engine *engine = calloc((size_t)s->pairs, sizeof *engine);
+    if (lane == &s->lane[1]) setpriority(PRIO_PROCESS, (id_t)gettid(), 10);
+    for (;;) {
+        pthread_mutex_lock(&s->lock);
+        while (!lane->first && !s->stopping) pthread_cond_wait(&lane->more, &s->lock);
+        Task *batch = engine ? take(lane) : NULL;
+        pthread_mutex_unlock(&s->lock);
+        if (!batch) break;
+        translate(&engine[batch->pair - s->pair], lane, batch);
+    }
+    for (int i = 0; engine && i < s->pairs; i++) close_engine(s, &engine[i]);
+    free(engine);
+    return NULL;
+}
+
+bool service_add(Service *s, Task *task)
+{
+    size_t length = 0;
+    for (int i = 0; i < task->count; i++) length += strlen(task->text[i]);
+    Lane *lane = &s->lane[length > SHORT_TEXT];
+    pthread_mutex_lock(&s->lock);
+    bool good = lane->waiting < s->settings->most_waiting && !s->stopping;
+    if (good) {
+        task->next = NULL;
+        *lane->last = task, lane->last = &task->next;
+        lane->waiting++;
+        pthread_cond_signal(&lane->more);
+    }
+    pthread_mutex_unlock(&s->lock);
+    return good;
+}
+
+/* ---- beginning and end ---- */
+
+static bool start_lane(Lane *lane, Service *s, int threads, int translator_threads,
+                       Error *error)
+{
+    *lane =
+        (Lane){.service = s, .last = &lane->first, .translator_threads = translator_threads};
+    pthread_cond_init(&lane->more, NULL);
+    lane->thread = calloc((size_t)threads, sizeof *lane->thread);
+    while (lane->thread && lane->threads < threads)
+        if (pthread_create(&lane->thread[lane->threads], NULL, work, lane)) break;
+        else lane->threads++;
+    return lane->threads == threads || error_set(error, "cannot start %d threads", threads);
+}
+
+Service *service_start(const ServeSettings *settings, int argc, char *const *argv, Error *error)
+{
+    int threads = settings->threads ? settings->threads : workers_processors();
+    Service *s = calloc(1, sizeof *s);
+    if (s) *s = (Service){.settings = settings, .argc = argc, .argv = argv};
+    if (s) pthread_mutex_init(&s->lock, NULL);
+    if (s) s->pair = calloc((size_t)settings->model.count + 1, sizeof *s->pair);
+    bool good = (s && s->pair) || error_memory(error, "to serve");
+    good = good && load_pairs(s, error) && start_lane(&s->lane[0], s, threads, 1, error) &&
+           start_lane(&s->lane[1], s, 1, threads, error);
+    if (good) return s;
+    if (s) service_stop(s);
+    return NULL;
+}
+
+void service_stop(Service *s)
+{
+    pthread_mutex_lock(&s->lock);
+    s->stopping = true;
+    for (int l = 0; l < 2; l++)
+        if (s->lane[l].thread) pthread_cond_broadcast(&s->lane[l].more);
+    pthread_mutex_unlock(&s->lock);
+    for (int l = 0; l < 2; l++) {
+        for (int i = 0; i < s->lane[l].threads; i++) pthread_join(s->lane[l].thread[i], NULL);
+        free(s->lane[l].thread);
+    }
+    for (int i = 0; s->pair && i < s->pairs; i++) release(s, s->pair[i].loaded);
+    free(s->pair);
+    free(s);
+}

@@ -1,0 +1,51 @@
+/* service.h -- models of language pairs, and the threads that translate for the requests that wait.
+ *
+ * Texts of at most SHORT_TEXT bytes are translated by one thread for each processor: each takes its
+ * share of the tasks that wait, and translates them as one batch. Longer ones have a thread of their
+ * own, with a lower priority, so that a short text never waits for a document. A thread renews its
+ * translator when the model was loaded again. */
+#pragma once
+
+#include "commands/serve/settings.h"
+#include "library/qkv.h"
+
+enum { SHORT_TEXT = 4000, LANGUAGE = 16 };
+
+typedef struct Service Service;
+typedef struct Pair Pair;
+
+/* The texts of one request. */
+typedef struct Task {
+    const Pair *pair;
+    char **text;  // [count], NULL at its end
+    int count;
+    int alternatives;  // hypotheses of each text
+    char *beginning;   // what the only translation must begin with; or NULL
+    /* Called on a thread of the service, once. translation [count]; NULL: the error says why */
+    void (*done)(struct Task *task, const QkvModel *model, const QkvTranslation *translation,
+                 const QkvError *error);
+    void *context;
+    struct Task *next;  // of the service
+} Task;
+
+/* Loads the models and starts the threads. The settings, and the arguments that they were read from,
+ * must outlive the service. */
+Service *service_start(const ServeSettings *settings, int argc, char *const *argv,
+                       Error *error);
+
+/* The pair of two codes; NULL: there is none. */
+const Pair *service_pair(const Service *service, const char *source, const char *target);
+int service_pairs(const Service *service);
+const Pair *service_pair_at(const Service *service, int i);
+const char *pair_name(const Pair *pair);  // "en-fr"
+const char *pair_source(const Pair *pair);
+const char *pair_target(const Pair *pair);
+
+/* Takes a task, and calls done. false: too many wait. */
+bool service_add(Service *service, Task *task);
+
+/* Loads all models again. Requests go on with the old ones meanwhile, and if one cannot be loaded. */
+bool service_reload(Service *service, Error *error);
+
+/* Translates what waits, ends the threads and frees all. */
+void service_stop(Service *service);

@@ -1,0 +1,377 @@
+/* html.c -- the texts of an HTML document; see html.h.
+ *
+ *   Gumbo's tree → units: texts, inline tags and what is kept, by their bytes → sorted
+ *   → blocks: units with nothing between them → texts → translations → the document again */
+#include "data/html.h"
+
+#include "base/grow.h"
+#include "base/textstream.h"
+
+#include <ctype.h>
+#include <gumbo.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- elements ---- */
+
+static const GumboTag inline_tags[] = {
+    GUMBO_TAG_A,      GUMBO_TAG_ABBR, GUMBO_TAG_ACRONYM, GUMBO_TAG_B,    GUMBO_TAG_BDI,
+    GUMBO_TAG_BDO,    GUMBO_TAG_BIG,  GUMBO_TAG_CITE,    GUMBO_TAG_CODE, GUMBO_TAG_DATA,
+    GUMBO_TAG_DEL,    GUMBO_TAG_DFN,  GUMBO_TAG_EM,      GUMBO_TAG_FONT, GUMBO_TAG_I,
+    GUMBO_TAG_IMG,    GUMBO_TAG_INS,  GUMBO_TAG_KBD,     GUMBO_TAG_MARK, GUMBO_TAG_Q,
+    GUMBO_TAG_S,      GUMBO_TAG_SAMP, GUMBO_TAG_SMALL,   GUMBO_TAG_SPAN, GUMBO_TAG_STRIKE,
+    GUMBO_TAG_STRONG, GUMBO_TAG_SUB,  GUMBO_TAG_SUP,     GUMBO_TAG_TIME, GUMBO_TAG_TT,
+    GUMBO_TAG_U,      GUMBO_TAG_VAR,  GUMBO_TAG_WBR};
+static const GumboTag kept_tags[] = {
+    GUMBO_TAG_CODE,      GUMBO_TAG_KBD,      GUMBO_TAG_SAMP,    GUMBO_TAG_VAR,
+    GUMBO_TAG_PRE,       GUMBO_TAG_TEXTAREA, GUMBO_TAG_SCRIPT,  GUMBO_TAG_STYLE,
+    GUMBO_TAG_XMP,       GUMBO_TAG_IFRAME,   GUMBO_TAG_NOEMBED, GUMBO_TAG_NOFRAMES,
+    GUMBO_TAG_PLAINTEXT, GUMBO_TAG_SVG,      GUMBO_TAG_MATH,    GUMBO_TAG_TEMPLATE};
+/* Elements that HTML closes by itself, or that have no content. */
+static const GumboTag shallow_tags[] = {
+    GUMBO_TAG_P,      GUMBO_TAG_LI,   GUMBO_TAG_DT,   GUMBO_TAG_DD,    GUMBO_TAG_TR,
+    GUMBO_TAG_TD,     GUMBO_TAG_TH,   GUMBO_TAG_BR,   GUMBO_TAG_IMG,   GUMBO_TAG_HR,
+    GUMBO_TAG_META,   GUMBO_TAG_LINK, GUMBO_TAG_WBR,  GUMBO_TAG_INPUT, GUMBO_TAG_OPTION,
+    GUMBO_TAG_SOURCE, GUMBO_TAG_COL,  GUMBO_TAG_AREA, GUMBO_TAG_TBODY, GUMBO_TAG_THEAD};
+
+static bool is_among(GumboTag tag, const GumboTag *tags, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (tags[i] == tag) return true;
+    return false;
+}
+#define IS_AMONG(tag, tags) is_among(tag, tags, sizeof(tags) / sizeof *(tags))
+
+/* How many of the start tags up to any place are not closed there, or more: Gumbo takes time in
+ * proportion to it, and stack. */
+static int depth_of(const char *html, size_t length)
+{
+    int depth = 0, most = 0;
+    for (const char *at = html, *end = html + length;
+         (at = memchr(at, '<', (size_t)(end - at)));) {
+        bool closes = ++at < end && *at == '/';
+        const char *name = at + closes;
+        for (at = name; at < end && isalnum((unsigned char)*at);) at++;
+        if (at == name || IS_AMONG(gumbo_tagn_enum(name, (unsigned)(at - name)), shallow_tags))
+            continue;
+        depth = closes ? depth - (depth > 0) : depth + 1;
+        if (depth > most) most = depth;
+    }
+    return most;
+}
+
+/* ---- units ---- */
+
+typedef struct Walk {
+    HtmlDocument *document;
+    int elements;
+    bool good;
+} Walk;
+
+static void add(Walk *w, int kind, int number, const char *begin, size_t length)
+{
+    HtmlDocument *d = w->document;
+    if (!length || begin < d->html || begin + length > d->html + d->length) return;
+    w->good = w->good && GROW(d->unit, d->unit_size, (size_t)d->units + 1);
+    if (!w->good) return;
+    size_t from = (size_t)(begin - d->html);
+    d->unit[d->units++] = (HtmlUnit){from, from + length, kind, number, false};
+}
+
+/* The bytes of a text, without tags among them that HTML's rules ignore. */
+static void add_text(Walk *w, const char *begin, size_t length)
+{
+    const char *end = begin + length;
+    for (const char *at = begin; at < end; at++) {
+        if (*at != '<' || at + 1 == end ||
+            !(isalpha((unsigned char)at[1]) || strchr("/!?", at[1])))
+            continue;
+        add(w, UNIT_TEXT, 0, begin, (size_t)(at - begin));
+        const char *close = memchr(at, '>', (size_t)(end - at));
+        begin = close ? close + 1 : end;
+        at = begin - 1;
+    }
+    add(w, UNIT_TEXT, 0, begin, (size_t)(end - begin));
+}
+
+/* Whether an element says that its text is translated or not; else `before`. */
+static bool is_kept(const GumboElement *e, bool before)
+{
+    const GumboAttribute *translate = gumbo_get_attribute(&e->attributes, "translate"),
+                         *class = gumbo_get_attribute(&e->attributes, "class");
+    if (IS_AMONG(e->tag, kept_tags) || e->tag_namespace != GUMBO_NAMESPACE_HTML) return true;
+    if (translate && !strcmp(translate->value, "no")) return true;
+    if (class && strstr(class->value, "notranslate")) return true;
+    return before && !(translate && (!*translate->value || !strcmp(translate->value, "yes")));
+}
+
+static void walk(Walk *w, const GumboNode *node, bool kept)
+{
+    if (node->type == GUMBO_NODE_TEXT || node->type == GUMBO_NODE_WHITESPACE) {
+        if (!kept)
+            add_text(w, node->v.text.original_text.data, node->v.text.original_text.length);
+        return;
+    }
+    if (node->type == GUMBO_NODE_COMMENT)
+        add(w, UNIT_ALONE, ++w->elements, node->v.text.original_text.data,
+            node->v.text.original_text.length);
+    if (node->type != GUMBO_NODE_ELEMENT) return;
+    const GumboElement *e = &node->v.element;
+    const GumboStringPiece *open = &e->original_tag, *close = &e->original_end_tag;
+    bool in_line = IS_AMONG(e->tag, inline_tags), keep = is_kept(e, kept);
+    int number = in_line ? ++w->elements : 0;
+    if (in_line && keep && !kept && open->length && close->length && close->data > open->data) {
+        add(w, UNIT_KEPT, number, open->data,
+            (size_t)(close->data - open->data) + close->length);
+        return;
+    }
+    bool empty = e->tag == GUMBO_TAG_IMG || e->tag == GUMBO_TAG_WBR;
+    if (in_line && !keep)
+        add(w, empty ? UNIT_ALONE : UNIT_OPEN, number, open->data, open->length);
+    for (unsigned i = 0; i < e->children.length; i++) walk(w, e->children.data[i], keep);
+    if (in_line && !keep && !empty) add(w, UNIT_CLOSE, number, close->data, close->length);
+}
+
+static int compare_units(const void *a, const void *b)
+{
+    const HtmlUnit *x = a, *y = b;
+    return x->begin != y->begin ? (x->begin < y->begin ? -1 : 1)
+           : x->end < y->end    ? -1
+                                : x->end > y->end;
+}
+
+/* Of units that share bytes, as the copies of an element that was not closed in order, the first stays. */
+static void sort_units(HtmlDocument *d)
+{
+    int count = 0;
+    size_t end = 0;
+    if (d->units) qsort(d->unit, (size_t)d->units, sizeof *d->unit, compare_units);
+    for (int i = 0; i < d->units; i++)
+        if (d->unit[i].begin >= end) end = d->unit[i].end, d->unit[count++] = d->unit[i];
+    d->units = count;
+}
+
+/* ---- blocks ---- */
+
+static bool is_space(char c)
+{
+    return c == ' ' || c == '\n' || c == '\t' || c == '\r' || c == '\f';
+}
+
+static bool is_blank(const HtmlDocument *d, const HtmlUnit *u)
+{
+    for (size_t i = u->begin; i < u->end; i++)
+        if (!is_space(d->html[i])) return false;
+    return true;
+}
+
+/* Writes a decoded text. A run of white space is one space. */
+static void put_text(FILE *out, const char *text, size_t length)
+{
+    for (size_t i = 0; i < length; i++)
+        if (text[i] == '&') fputs("&amp;", out);
+        else if (text[i] == '<') fputs("&lt;", out);
+        else if (text[i] == '>') fputs("&gt;", out);
+        else if (!is_space(text[i])) putc(text[i], out);
+        else if (i == 0 || !is_space(text[i - 1])) putc(' ', out);
+}
+
+static void put_nodes(FILE *out, const GumboNode *node)
+{
+    if (node->type == GUMBO_NODE_TEXT || node->type == GUMBO_NODE_WHITESPACE)
+        put_text(out, node->v.text.text, strlen(node->v.text.text));
+    else if (node->type == GUMBO_NODE_ELEMENT)
+        for (unsigned i = 0; i < node->v.element.children.length; i++)
+            put_nodes(out, node->v.element.children.data[i]);
+}
+
+static void put_unit(FILE *out, const HtmlDocument *d, const HtmlUnit *u)
+{
+    static const char *const form[] = {"", "<t%d>", "</t%d>", "<t%d/>"};
+    const char *text = d->html + u->begin;
+    size_t length = u->end - u->begin;
+    if (u->kind == UNIT_KEPT) fprintf(out, "%s%d}", d->quote, u->number);
+    else if (u->kind != UNIT_TEXT) fprintf(out, form[u->kind], u->number);
+    else if (!memchr(text, '&', length)) put_text(out, text, length);
+    else {
+        GumboOptions options = kGumboDefaultOptions;
+        options.fragment_context = GUMBO_TAG_TITLE;
+        GumboOutput *tree = gumbo_parse_with_options(&options, text, length);
+        put_nodes(out, tree->root);
+        gumbo_destroy_output(&options, tree);
+    }
+}
+
+/* Whether a text has a letter: one byte of a character beyond ASCII counts as one. */
+static bool has_letter(const HtmlDocument *d, const HtmlUnit *u)
+{
+    for (size_t i = u->begin; u->kind == UNIT_TEXT && i < u->end; i++)
+        if (isalpha((unsigned char)d->html[i]) || (d->html[i] & 0x80)) return true;
+    return false;
+}
+
+/* Adds the units first .. last, which stand side by side, without white space and pairs of tags around
+ * them. */
+static bool add_block(HtmlDocument *d, int first, int last)
+{
+    bool letters = false, outer = true;
+    for (int i = first; i <= last; i++) letters |= has_letter(d, &d->unit[i]);
+    if (!letters) return true;
+    while (outer) {
+        const HtmlUnit *a = &d->unit[first], *b = &d->unit[last];
+        bool pair = a->kind == UNIT_OPEN && b->kind == UNIT_CLOSE && a->number == b->number;
+        outer = true;
+        if (pair) first++, last--;
+        else if (a->kind == UNIT_TEXT && is_blank(d, a)) first++;
+        else if (b->kind == UNIT_TEXT && is_blank(d, b)) last--;
+        else outer = false;
+    }
+    HtmlUnit *a = &d->unit[first], *b = &d->unit[last];
+    while (a->kind == UNIT_TEXT && is_space(d->html[a->begin])) a->begin++;
+    while (b->kind == UNIT_TEXT && is_space(d->html[b->end - 1])) b->end--;
+    TextStream stream;
+    if (!GROW(d->block, d->block_size, (size_t)d->count + 1) || !textstream_open(&stream))
+        return false;
+    for (int i = first; i <= last; i++) put_unit(stream.out, d, &d->unit[i]);
+    char *text = textstream_close(&stream);
+    if (text) d->block[d->count++] = (HtmlBlock){a->begin, b->end, first, last, text};
+    return text;
+}
+
+bool html_open(HtmlDocument *d, const char *html, size_t length, Error *error)
+{
+    *d = (HtmlDocument){.html = html, .length = length, .quote = "{q"};
+    while (memmem(html, length, d->quote, strlen(d->quote)))
+        if (strlen(d->quote) + 1 < sizeof d->quote) strcat(d->quote, "q");
+        else return error_set(error, "the HTML has '%s' in it", d->quote);
+    if (depth_of(html, length) > HTML_DEPTH)
+        return error_set(error, "elements of the HTML are nested more than %d deep",
+                         HTML_DEPTH);
+    GumboOptions options = kGumboDefaultOptions;
+    options.max_errors = 0;
+    GumboOutput *tree = gumbo_parse_with_options(&options, html, length);
+    Walk w = {.document = d, .good = true};
+    walk(&w, tree->root, false);
+    gumbo_destroy_output(&options, tree);
+    sort_units(d);
+    for (int i = 0, first = 0; w.good && i < d->units; i++)
+        if (i + 1 == d->units || d->unit[i].end < d->unit[i + 1].begin)
+            w.good = add_block(d, first, i), first = i + 1;
+    return w.good || error_memory(error, "for HTML");
+}
+
+void html_close(HtmlDocument *d)
+{
+    for (int i = 0; i < d->count; i++) free(d->block[i].text);
+    free(d->block);
+    free(d->unit);
+    *d = (HtmlDocument){0};
+}
+
+/* ---- the way back ---- */
+
+/* The unit of a block that a translation has at `at`, once; *end (=) what follows it. NULL: it is text. */
+static HtmlUnit *find_unit(const HtmlDocument *d, const HtmlBlock *b, const char *at,
+                           const char **end)
+{
+    bool quoted = !strncmp(at, d->quote, strlen(d->quote));
+    int kind = quoted         ? UNIT_KEPT
+               : at[0] == '<' ? (at[1] == '/' ? UNIT_CLOSE : UNIT_OPEN)
+                              : UNIT_TEXT;
+    if (kind == UNIT_TEXT) return NULL;
+    const char *name = at + (quoted ? strlen(d->quote) : kind == UNIT_CLOSE ? 2 : 1);
+    if (!quoted && *name++ != 't') return NULL;
+    char *rest;
+    long number = isdigit((unsigned char)*name) ? strtol(name, &rest, 10) : -1;
+    if (number < 0) return NULL;
+    if (kind == UNIT_OPEN && *rest == '/') kind = UNIT_ALONE, rest++;
+    if (*rest++ != (quoted ? '}' : '>')) return NULL;
+    *end = rest;
+    for (int i = b->first; i <= b->last; i++) {
+        HtmlUnit *u = &d->unit[i];
+        if ((int)u->kind == kind && u->number == number && !u->used) return u->used = true, u;
+    }
+    return NULL;
+}
+
+static bool is_tag(const HtmlUnit *u)
+{
+    return u->kind == UNIT_OPEN || u->kind == UNIT_CLOSE || u->kind == UNIT_ALONE;
+}
+
+/* Whether each tag that closes does so for the one that was opened last, and none is left open. */
+static bool are_nested(HtmlUnit *const *slot, int count, int *open)
+{
+    int depth = 0;
+    for (int i = 0; i < count; i++) {
+        if (slot[i]->kind == UNIT_OPEN) open[depth++] = slot[i]->number;
+        else if (slot[i]->kind == UNIT_CLOSE &&
+                 (depth == 0 || open[--depth] != slot[i]->number))
+            return false;
+    }
+    return depth == 0;
+}
+
+static void put_bytes(FILE *out, const HtmlDocument *d, size_t begin, size_t end)
+{
+    fwrite(d->html + begin, 1, end - begin, out);
+}
+
+/* Writes a translation with the units that it has: of tags, the next of `tag`. */
+static void put_block(FILE *out, HtmlDocument *d, const HtmlBlock *b, const char *text,
+                      HtmlUnit *const *tag)
+{
+    int tags = 0;
+    for (int i = b->first; i <= b->last; i++) d->unit[i].used = false;
+    for (const char *at = text, *end; *at; at = end) {
+        const HtmlUnit *u = find_unit(d, b, at, &end);
+        if (u && is_tag(u)) u = tag[tags++];
+        if (u) {
+            put_bytes(out, d, u->begin, u->end);
+            continue;
+        }
+        end = at + 1;
+        if (*at == '&' &&
+            (!strncmp(at, "&lt;", 4) || !strncmp(at, "&gt;", 4) || !strncmp(at, "&amp;", 5)))
+            putc('&', out);
+        else put_text(out, at, 1);
+    }
+    for (int i = b->first; i <= b->last; i++) {
+        const HtmlUnit *u = &d->unit[i];
+        if (u->kind == UNIT_TEXT || u->used) continue;
+        if (is_tag(u)) u = tag[tags++];
+        else putc(' ', out);
+        put_bytes(out, d, u->begin, u->end);
+    }
+}
+
+char *html_join(HtmlDocument *d, const char *const *translation)
+{
+    TextStream stream;
+    HtmlUnit **slot = malloc((2 * (size_t)d->units + 1) * sizeof *slot),
+             **order = slot + d->units;
+    int *open = malloc(((size_t)d->units + 1) * sizeof *open);
+    size_t begin = 0;
+    bool good = slot && open && textstream_open(&stream);
+    for (int k = 0; good && k < d->count; k++) {
+        const HtmlBlock *b = &d->block[k];
+        int found = 0, all = 0;
+        for (int i = b->first; i <= b->last; i++) {
+            d->unit[i].used = false;
+            if (is_tag(&d->unit[i])) order[all++] = &d->unit[i];
+        }
+        for (const char *at = translation[k], *end; *at; at = end) {
+            HtmlUnit *u = find_unit(d, b, at, &end);
+            if (u && is_tag(u)) slot[found++] = u;
+            if (!u) end = at + 1;
+        }
+        put_bytes(stream.out, d, begin, b->begin);
+        put_block(stream.out, d, b, translation[k],
+                  found == all && are_nested(slot, found, open) ? slot : order);
+        begin = b->end;
+    }
+    if (good) put_bytes(stream.out, d, begin, d->length);
+    free(slot);
+    free(open);
+    return good ? textstream_close(&stream) : NULL;
+}

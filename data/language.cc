@@ -1,0 +1,43 @@
+/* language.cc -- names by ICU, detection by CLD2, which only C++ can call; see language.h. */
+#include "data/language.h"
+
+#include <cstdio>
+#include <cstring>
+
+#include <unicode/uloc.h>
+#ifdef WITH_CLD2
+#include <cld2/public/compact_lang_det.h>
+#endif
+
+void language_name(char name[LANGUAGE_NAME], const char *code)
+{
+    UChar wide[LANGUAGE_NAME];
+    UErrorCode status = U_ZERO_ERROR;
+    int length = uloc_getDisplayName(code, "en", wide, LANGUAGE_NAME - 1, &status);
+    if (U_FAILURE(status) || length == 0) {
+        snprintf(name, LANGUAGE_NAME, "%s", code);
+        return;
+    }
+    for (int i = 0; i < length; i++) name[i] = wide[i] < 128 ? char(wide[i]) : '?';
+    name[length] = 0;
+}
+
+int language_detect(LanguageGuess guess[LANGUAGES_FOUND], const char *text)
+{
+#ifdef WITH_CLD2
+    CLD2::Language language[LANGUAGES_FOUND];
+    int percent[LANGUAGES_FOUND], bytes, count = 0;
+    bool reliable;
+    CLD2::DetectLanguageSummary(text, int(strlen(text)), true, language, percent, &bytes,
+                                &reliable);
+    for (int i = 0; i < LANGUAGES_FOUND; i++) {
+        if (language[i] == CLD2::UNKNOWN_LANGUAGE || percent[i] == 0) continue;
+        snprintf(guess[count].code, LANGUAGE_CODE, "%s", CLD2::LanguageCode(language[i]));
+        guess[count++].percent = percent[i];
+    }
+    return count;
+#else
+    (void)guess, (void)text;
+    return -1;
+#endif
+}
