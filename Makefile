@@ -165,7 +165,8 @@ $(BUILD)/explain/page.o: FLAGS += -I$(BUILD)
 # The page of ./serve: the same, with two fields, for texts that the server translates.
 $(BUILD)/plots/serve.inc: $(BUILD)/plots/page.inc plots/page/serve.html plots/page/serve.js
 	sed -e '/@style@/{r plots/page/page.css' -e 'd;}' -e '/@script@/{r $(BUILD)/plots/page.js' -e 'd;}' \
-	    -e "s/script-src 'unsafe-inline'/& ; connect-src 'self'/" -e '/^<\/header>/r plots/page/serve.html' \
+	    -e "s/script-src 'unsafe-inline'/&; connect-src 'self'/" \
+	    -e 's|<h1 id="title">.*|<h1>Translate</h1><p id="title" class="sr"></p>|' -e '/^<\/header>/r plots/page/serve.html' \
 	    -e '/^<\/body>/{s/.*/<script>/;r plots/page/serve.js' -e '}' -e 's/^<\/html>/<\/script>\n<\/body>\n&/' \
 	    plots/page/page.html | od -An -v -tx1 | sed 's/ \(..\)/0x\1,/g' >$@
 $(BUILD)/commands/serve/drawing.o: $(BUILD)/plots/serve.inc

@@ -15,23 +15,16 @@ function changes() {
   return [byId("off").value && `${byId("off").value}=zero`, list.join(" ")];
 }
 
-/* Shows what engine.answer found. The views keep what was chosen, except the word. */
+/* Shows what engine.answer found. */
 function showAnswer({ score, text, unchanged, data }) {
   const heads = DATA.heads;
-  if (data.source !== DATA.source) Object.assign(state, { chosen: null, pinned: false });
-  DATA = data;
-  if (DATA.heads !== heads) {
-    state.heads = new Set(DATA.start.heads);
-    state.head = 0;
-    listHeads();
-  }
+  showData(data);
+  if (DATA.heads !== heads) listHeads();
   byId("answer").replaceChildren(make("b", { lang: "fr" }, text || "(no word)"), make("span", {}, `score ${number(score, 3)} (0 means certain)`));
   byId("unchanged").textContent = unchanged ? `without the changes: ${unchanged.text}, score ${number(unchanged.score, 3)}` : "";
   byId("undo").disabled = !unchanged;
   byId("temperature").disabled = DATA.comparison !== "q·k";  // other scores have no one scale to change
   byId("divided").disabled = DATA.score !== "q·k/√d_k";
-  describe();
-  render();
 }
 
 /* Translates again. */

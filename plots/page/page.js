@@ -154,6 +154,16 @@ function describe() {
   if (tab.disabled && state.view === "neuron") state.view = "heads";
 }
 
+/* Shows other data. The views keep what was chosen, except the word. */
+function showData(data) {
+  const { heads, source } = DATA;
+  if (data.source !== source) Object.assign(state, { chosen: null, pinned: false });
+  DATA = data;
+  if (DATA.heads !== heads) Object.assign(state, { heads: new Set(DATA.start.heads), head: 0 });
+  describe();
+  render();
+}
+
 describe();
 byId("theme").addEventListener("change", applyTheme);
 DARK.addEventListener("change", applyTheme);
