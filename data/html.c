@@ -6,6 +6,7 @@
 
 #include "base/grow.h"
 #include "base/textstream.h"
+#include "data/text.h"
 
 #include <ctype.h>
 #include <gumbo.h>
@@ -78,18 +79,26 @@ static void add(Walk *w, int kind, int number, const char *begin, size_t length)
     d->unit[d->units++] = (HtmlUnit){from, from + length, kind, number, false};
 }
 
+/* What follows a tag that begins at `at`: its end, or `end`. */
+static const char *skip_tag(const char *at, const char *end)
+{
+    for (char quote = 0; at < end; at++)
+        if (quote) quote = *at == quote ? 0 : quote;
+        else if (*at == '>') return at + 1;
+        else if (at[-1] == '=' && (*at == '"' || *at == '\'')) quote = *at;
+    return end;
+}
+
 /* The bytes of a text, without tags among them that HTML's rules ignore. */
 static void add_text(Walk *w, const char *begin, size_t length)
 {
     const char *end = begin + length;
-    for (const char *at = begin; at < end; at++) {
-        if (*at != '<' || at + 1 == end ||
-            !(isalpha((unsigned char)at[1]) || strchr("/!?", at[1])))
-            continue;
-        add(w, UNIT_TEXT, 0, begin, (size_t)(at - begin));
-        const char *close = memchr(at, '>', (size_t)(end - at));
-        begin = close ? close + 1 : end;
-        at = begin - 1;
+    for (const char *at = begin; at < end;) {
+        bool tag = *at == '<' && at + 1 < end &&
+                   (isalpha((unsigned char)at[1]) || strchr("/!?", at[1]));
+        if (tag) add(w, UNIT_TEXT, 0, begin, (size_t)(at - begin));
+        at = tag ? skip_tag(at + 1, end) : at + 1;
+        if (tag) begin = at;
     }
     add(w, UNIT_TEXT, 0, begin, (size_t)(end - begin));
 }
@@ -202,11 +211,14 @@ static void put_unit(FILE *out, const HtmlDocument *d, const HtmlUnit *u)
     }
 }
 
-/* Whether a text has a letter: one byte of a character beyond ASCII counts as one. */
-static bool has_letter(const HtmlDocument *d, const HtmlUnit *u)
+/* Whether a block's text has something to translate: a letter, as which a character beyond ASCII counts,
+ * but for the no-break space. */
+static bool has_letter(const char *text)
 {
-    for (size_t i = u->begin; u->kind == UNIT_TEXT && i < u->end; i++)
-        if (isalpha((unsigned char)d->html[i]) || (d->html[i] & 0x80)) return true;
+    for (; *text; text++)
+        if (*text == '&' || *text == '<' || *text == '{') text += strcspn(text + 1, ";>}");
+        else if (!strncmp(text, "\xC2\xA0", 2)) text++;
+        else if (isalpha((unsigned char)*text) || (*text & 0x80)) return true;
     return false;
 }
 
@@ -214,10 +226,8 @@ static bool has_letter(const HtmlDocument *d, const HtmlUnit *u)
  * them. */
 static bool add_block(HtmlDocument *d, int first, int last)
 {
-    bool letters = false, outer = true;
-    for (int i = first; i <= last; i++) letters |= has_letter(d, &d->unit[i]);
-    if (!letters) return true;
-    while (outer) {
+    bool outer = true;
+    while (outer && first < last) {
         const HtmlUnit *a = &d->unit[first], *b = &d->unit[last];
         bool pair = a->kind == UNIT_OPEN && b->kind == UNIT_CLOSE && a->number == b->number;
         outer = true;
@@ -227,13 +237,16 @@ static bool add_block(HtmlDocument *d, int first, int last)
         else outer = false;
     }
     HtmlUnit *a = &d->unit[first], *b = &d->unit[last];
-    while (a->kind == UNIT_TEXT && is_space(d->html[a->begin])) a->begin++;
-    while (b->kind == UNIT_TEXT && is_space(d->html[b->end - 1])) b->end--;
+    while (a->kind == UNIT_TEXT && a->begin < a->end && is_space(d->html[a->begin])) a->begin++;
+    while (b->kind == UNIT_TEXT && b->begin < b->end && is_space(d->html[b->end - 1])) b->end--;
     TextStream stream;
     if (!GROW(d->block, d->block_size, (size_t)d->count + 1) || !textstream_open(&stream))
         return false;
     for (int i = first; i <= last; i++) put_unit(stream.out, d, &d->unit[i]);
     char *text = textstream_close(&stream);
+    /* Gumbo makes what is not UTF-8 of &#9999999999; */
+    if (text && (!has_letter(text) || !text_is_utf8(text, strlen(text), NULL)))
+        return free(text), true;
     if (text) d->block[d->count++] = (HtmlBlock){a->begin, b->end, first, last, text};
     return text;
 }

@@ -138,8 +138,10 @@ static bool begin(Exchange *e)
                     e->client, sizeof e->client, NULL, 0, NI_NUMERICHOST);
     e->begin = clock_seconds();
     e->is_json = type && strcasestr(type, "json");
-    e->too_long =
-        length && strtoull(length, NULL, 10) > 1024 * (uint64_t)e->server->settings->most_body;
+    /* a body that is a little too long is read, so that the client reads the answer */
+    uint64_t bytes = length ? strtoull(length, NULL, 10) : 0,
+             most = 1024 * (uint64_t)e->server->settings->most_body;
+    e->too_long = bytes > most, e->refused = bytes > 16 * most;
     return true;
 }
 
@@ -192,7 +194,7 @@ static enum MHD_Result on_request(void *context, struct MHD_Connection *connecti
             .server = server, .connection = connection, .method = method, .path = path};
         server->open++;
         if (!begin(e)) return MHD_NO;
-        if (!e->too_long) return MHD_YES;
+        if (!e->refused) return MHD_YES;
     } else if (*length) {
         bool good = keep(e, bytes, *length);
         *length = 0;

@@ -1,0 +1,146 @@
+"""serve.py -- asks a running ./serve, as tests/commands/serve.sh starts it; prints "ok NAME" or "not ok NAME: why".
+
+    serve.py PORT CHECKS EXPECTED     EXPECTED: lines of source TAB translation, as ./translate gives them
+"""
+import http.client, json, socket, sys, threading, urllib.parse
+
+port, which, expected = int(sys.argv[1]), sys.argv[2], [line.rstrip("\n").split("\t") for line in open(sys.argv[3])]
+failed = False
+
+
+def check(name, good, why=""):
+    global failed
+    failed |= not good
+    print("ok " + name if good else f"not ok {name}: {str(why)[:300]!r}", flush=True)
+
+
+def ask(method, path, body=None, kind="application/json", headers={}):
+    """The status, the headers and the body of an answer, as JSON if it is that."""
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=100)
+    body = json.dumps(body) if isinstance(body, (dict, list)) else body
+    connection.request(method, path, body, {**({"Content-Type": kind} if body is not None else {}), **headers})
+    answer = connection.getresponse()
+    data = answer.read()
+    connection.close()
+    is_json = answer.getheader("Content-Type", "").startswith("application/json")
+    return answer.status, answer, json.loads(data) if is_json and data else data
+
+
+def post(path, **body):
+    status, _, data = ask("POST", path, body)
+    return status, data
+
+
+def form(path, **fields):
+    status, _, data = ask("POST", path, urllib.parse.urlencode(fields), "application/x-www-form-urlencoded")
+    return status, data
+
+
+def refuses(name, status, message, answer):
+    check(name, answer[0] == status and message in answer[-1].get("error", ""), answer)
+
+
+PAIR = {"source": "en", "target": "fr"}
+text, translation = expected[0]
+
+if which == "all":
+    check("a form", form("/translate", q=text, **PAIR) == (200, {"translatedText": translation}), form("/translate", q=text, **PAIR))
+    check("JSON", post("/translate", q=text, **PAIR) == (200, {"translatedText": translation}))
+    check("the query", ask("POST", "/translate?" + urllib.parse.urlencode({"q": text, **PAIR}))[2] == {"translatedText": translation})
+    boundary = "--a-boundary\r\nContent-Disposition: form-data; name=\"%s\"\r\n\r\n%s\r\n"
+    multipart = "".join(boundary % item for item in {"q": text, **PAIR}.items()) + "--a-boundary--\r\n"
+    check("a form of several parts", ask("POST", "/translate", multipart, "multipart/form-data; boundary=a-boundary")[2] == {"translatedText": translation})
+    status, answer = post("/translate", q=[source for source, _ in expected], **PAIR)
+    check("an array", answer == {"translatedText": [target for _, target in expected]}, answer)
+    lines = "\n".join(source for source, _ in expected) + "\n"
+    wanted = "\n".join(target for _, target in expected) + "\n"
+    check("lines", post("/translate", q=lines, **PAIR)[1] == {"translatedText": wanted})
+    check("a long form", form("/translate", q=lines * 30, **PAIR)[1] == {"translatedText": wanted * 30})
+    status, answer = post("/translate", q=[text, ""], alternatives=2, details=True, **PAIR)
+    check("alternatives", 1 <= len(answer["alternatives"][0]) <= 2 and translation not in answer["alternatives"][0], answer)
+    check("details", answer["details"][0]["sentences"][0]["source"] == [0, len(text)], answer)
+    begun = post("/translate", q=text, prefix="anna", **PAIR)[1]["translatedText"]
+    check("a prefix", begun.startswith("anna"), begun)
+    page = "<!-- a --><p class='x'>the <b>red</b> car</p><script>var p = '<p>';</script><pre>b</pre>"
+    answer = post("/translate", q=page, format="html", **PAIR)[1]["translatedText"]
+    check("HTML", answer.startswith("<!-- a --><p class='x'>") and answer.endswith("</p><script>var p = '<p>';</script><pre>b</pre>") and
+          answer.count("<b>") == answer.count("</b>") == 1 and "voiture" in answer, answer)
+    check("HTML without a word", post("/translate", q="<br>&nbsp;", format="html", **PAIR)[1] == {"translatedText": "<br>&nbsp;"})
+    check("languages", ask("GET", "/languages")[2] == [
+        {"code": "en", "name": "English", "targets": ["fr"]}, {"code": "fr", "name": "French", "targets": ["en"]}])
+    settings = ask("GET", "/frontend/settings")[2]
+    check("settings", settings["language"]["source"]["code"] == "en" and settings["charLimit"] == 1000000 and not settings["keyRequired"], settings)
+    check("health", ask("GET", "/health")[2] == {"status": "ok"})
+    status, answer = form("/detect", q="Je voudrais savoir pourquoi il ne veut pas venir avec nous.")
+    if status == 400 and "CLD2" in answer["error"]:
+        print("skipped the detection of languages: built without CLD2")
+    else:
+        check("detection", answer[0]["language"] == "fr" and answer[0]["confidence"] > 50, answer)
+        answer = post("/translate", q="This is the red car that my sister sees.", source="auto", target="fr")[1]
+        check("auto", answer["detectedLanguage"]["language"] == "en" and "voiture" in answer["translatedText"], answer)
+        answer = post("/translate", q=["This is my sister.", "The red car."], source="auto", target="fr")[1]
+        check("auto of an array", len(answer["detectedLanguage"]) == len(answer["translatedText"]) == 2, answer)
+    status, _, svg = ask("POST", "/attention", {"q": text, "format": "svg", "head": 2, **PAIR})
+    check("attention as a picture", status == 200 and b"<svg" in svg, svg)
+    status, answer = post("/attention", q=text, **PAIR)
+    check("attention as JSON", status == 200 and answer["source"] == text and len(answer["kinds"]) == 3, answer)
+    status, page, html = ask("GET", "/")
+    check("the page", status == 200 and page.getheader("Content-Type").startswith("text/html") and b'id="translation"' in html)
+
+    refuses("no text", 400, "missing q parameter", post("/translate", **PAIR))
+    refuses("no language", 400, "missing source parameter", post("/translate", q="x", target="fr"))
+    refuses("another language", 400, "de is not supported", post("/translate", q="x", source="de", target="fr"))
+    refuses("another pair", 400, "English (en) is not available as a target language from English (en)", post("/translate", q="x", source="en", target="en"))
+    refuses("another format", 400, "xml format is not supported", post("/translate", q="x", format="xml", **PAIR))
+    refuses("another head", 400, "head", post("/attention", q=text, head=99, **PAIR))
+    refuses("another sentence", 400, "sentences 1 to 1", post("/attention", q=text, sentence=7, **PAIR))
+    refuses("a number as text", 400, "q", post("/translate", q=[7], **PAIR))
+    refuses("a text that is too long", 400, "exceeds text limit (1000000)", post("/translate", q="a" * 1000001, **PAIR))
+    refuses("a body that is too long", 413, "longer than", post("/translate", q="a" * 3000000, **PAIR))
+    refuses("JSON that ends", 400, "Invalid JSON", ask("POST", "/translate", '{"q":"x'))
+    refuses("JSON that is deep", 400, "Invalid JSON", ask("POST", "/translate", "[" * 100000))
+    refuses("JSON that is no object", 400, "Invalid JSON", ask("POST", "/translate", "[]"))
+    refuses("JSON that is not UTF-8", 400, "Invalid JSON", ask("POST", "/translate", b'{"q":"\xff","source":"en","target":"fr"}'))
+    refuses("a form that is not UTF-8", 400, "UTF-8", ask("POST", "/translate", "q=%ff&source=en&target=fr", "application/x-www-form-urlencoded"))
+    refuses("a NUL byte", 400, "NUL", ask("POST", "/translate", "q=a%00b&source=en&target=fr", "application/x-www-form-urlencoded"))
+    refuses("a path that is not there", 404, "Not Found", ask("GET", "/x"))
+    refuses("another method", 405, "Method Not Allowed", ask("GET", "/translate"))
+    check("no CORS unless it is asked for", ask("GET", "/health")[1].getheader("Access-Control-Allow-Origin") is None)
+
+    wrong = []
+    def client(number):
+        for i in range(20):
+            source, target = expected[(7 * number + i) % len(expected)]
+            answer = (form if i % 2 else post)("/translate", q=source, **PAIR)
+            if answer != (200, {"translatedText": target}): wrong.append((source, answer))
+    threads = [threading.Thread(target=client, args=(number,)) for number in range(16)]
+    for thread in threads: thread.start()
+    for thread in threads: thread.join()
+    check("sixteen clients at once", not wrong, wrong[:1])
+
+    slow = [socket.create_connection(("127.0.0.1", port)) for _ in range(200)]
+    for one in slow: one.sendall(b"POST /translate HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\nq=a")
+    gone = socket.create_connection(("127.0.0.1", port))
+    body = json.dumps({"q": lines * 20, **PAIR}).encode()
+    gone.sendall(b"POST /translate HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n" % len(body) + body)
+    gone.close()
+    check("slow clients and one that has gone", post("/translate", q=text, **PAIR)[1] == {"translatedText": translation})
+    for one in slow: one.close()
+
+if which == "keys":
+    refuses("no key", 403, "Please contact the server operator to get an API key", post("/translate", q=text, **PAIR))
+    refuses("another key", 403, "Invalid API key", post("/translate", q=text, api_key="x", **PAIR))
+    answers = [form("/translate", q=text, api_key="second", **PAIR) for _ in range(7)]
+    check("a key", answers[0] == (200, {"translatedText": translation}), answers[0])
+    check("too many requests", sorted(a[0] for a in answers) in ([200] * 5 + [429] * 2, [200] * 6 + [429], [200] * 7), answers)
+    refuses("and what is said of them", 429, "Slowdown", [a for a in answers if a[0] == 429][-1] if answers[-1][0] == 429 else (429, {"error": "Slowdown"}))
+    answer = ask("OPTIONS", "/translate")[1]
+    check("CORS", answer.status == 200 and answer.getheader("Access-Control-Allow-Origin") == "https://example.org")
+
+if which == "document":  # prints the translation of a long text
+    print(post("/translate", q=("\n".join(source for source, _ in expected) + "\n") * 200, **PAIR)[1].get("translatedText", "").count("\n"))
+
+if which == "one":
+    print(post("/translate", q=text, **PAIR)[1].get("translatedText"))
+
+sys.exit(failed)

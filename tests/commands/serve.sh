@@ -1,0 +1,63 @@
+#!/bin/sh
+# serve.sh -- ./serve: its answers are those of ./translate; what is wrong, too long or too much is refused; signals
+# lose nothing.
+cd "$(dirname "$0")/../.." || exit 1
+. tests/fixtures/checks.sh
+python=$(command -v /usr/bin/python3 || command -v python3) || { echo "skipped ./serve: there is no python3"; exit 0; }
+model=$here/data/toy/model.safetensors
+head -n 25 "$here/data/toy/test.en" >source
+"$BIN/translate" --model "$model" --quiet <source >target
+paste source target >expected
+server=
+trap 'status=$?; [ -z "$server" ] || kill -9 "$server" 2>/dev/null; rm -rf "$scratch"; [ $failures -eq 0 ] || status=1; exit $status' EXIT
+
+# serve OPTION...: starts it; $server: its number, $port: where it listens.
+serve() {
+    rm -f url
+    "$BIN/serve" --port 0 --quiet "$@" >url 2>said &
+    server=$!
+    for i in $(seq 300); do grep -q '/$' url && break; kill -0 $server 2>/dev/null || break; sleep 0.1; done
+    port=$(sed 's|.*:\([0-9]*\)/$|\1|' url)
+}
+# ask CHECKS: the checks of serve.py.
+ask() {
+    "$python" "$here/tests/commands/serve.py" "$port" "$1" expected >checks 2>errors || [ -s checks ] || fail "$1" "$(tail -n 1 errors)"
+    [ ! -s errors ] || fail "serve.py $1" "$(tail -n 3 errors)"
+    cat checks
+    failures=$((failures + $(grep -c '^not ok' checks || true)))
+}
+# ends STATUS: the server ends with this status, and has said nothing.
+ends() { wait "$server"; status=$?; [ ! -s said ] || cat said >&2; test $status = "$1" && test ! -s said; }
+
+serve --model "$model" --model "fr-en=$model" --limit-characters 1000000 --limit-body 2000 --log log
+ask all
+check "the log has the requests, and no text" sh -c \
+    'grep -q "\"path\":\"/translate\",\"status\":200,\"pair\":\"en-fr\",\"characters\":" log && ! grep -q jane log'
+kill -HUP "$server"
+sleep 0.5
+"$python" "$here/tests/commands/serve.py" "$port" one expected >one
+check "it answers after SIGHUP" sh -c 'head -n 1 target | cmp - one'
+"$python" "$here/tests/commands/serve.py" "$port" document expected >document &
+client=$!
+sleep 0.5
+kill -TERM "$server"
+wait $client
+check "SIGTERM: what was begun is answered" sh -c 'cat document >&2; grep -qx 5000 document'
+check "and it ends" ends 0
+
+printf 'first\nsecond\n' >keys
+serve --model "en-fr=$model" --api-keys keys --limit-rate 5 --cors https://example.org
+ask keys
+port2=$port
+wrong "a port that is taken" 1 "cannot listen at 127.0.0.1, port $port2: Address already in use; --port N" \
+    "$BIN/serve" --model "$model" --port "$port2"
+kill -TERM "$server"
+check "SIGTERM ends it" ends 0
+server=
+wrong "no model" 1 "no model at 'nowhere'" "$BIN/serve" --model en-fr=nowhere
+wrong "two models for a pair" 1 "two models for en-fr" "$BIN/serve" --model "$model" --model "en-fr=$model"
+language 60 10
+"$BIN/train" $tiny $corpus --max-updates 2 --output run --quiet
+wrong "no languages" 1 "which languages run translates is not known: write --model SOURCE-TARGET=run" "$BIN/serve" --model run
+wrong "a file without keys" 1 "has no API key" "$BIN/serve" --model "$model" --api-keys /dev/null
+wrong "an option of translate" 2 "leave out --n-best" "$BIN/serve" --n-best 3

@@ -1,0 +1,116 @@
+/* html.c -- the texts of an HTML document, and the document with their translations. */
+#include "tests/fixtures/test.h"
+
+#include "data/html.h"
+
+static Error error;
+
+/* The texts of a document, joined by bars; then the document, with its blocks replaced by those of
+ * `translation`, which are also joined by bars (NULL: by their own texts). */
+static void assert_html(const char *html, const char *texts, const char *translation,
+                        const char *expected)
+{
+    HtmlDocument d;
+    char found[2000] = "", own[2000] = "", *rest = own;
+    const char *text[50];
+    if (!html_open(&d, html, strlen(html), &error)) fail_msg("%s", error.text);
+    assert_true(d.count < 50);
+    for (int i = 0; i < d.count; i++)
+        sprintf(found + strlen(found), "%s%s", i ? "|" : "", d.block[i].text);
+    assert_string_equal(found, texts);
+    strcpy(own, translation ? translation : texts);
+    for (int i = 0; i < d.count; i++) text[i] = strsep(&rest, "|");
+    char *out = html_join(&d, text);
+    assert_non_null(out);
+    assert_string_equal(out, expected);
+    free(out);
+    html_close(&d);
+}
+
+TEST(blocks_and_what_stands_between_them)
+{
+    const char *page =
+        "<!DOCTYPE html>\n<html lang=en><head><title>A &amp; B</title>"
+        "<style>p > b { color: red }</style></head>\n<body class='x'><!-- note -->"
+        "<h1>One</h1>\n<ul><li>Two<li>Three</ul><script>if (a<b) c('<p>x</p>')</script>"
+        "<p>  Four\n  five. <br>Six</p>123<pre>code &lt;</pre></body></html>\n";
+    assert_html(page, "A &amp; B|One|Two|Three|Four five.|Six",
+                "C &amp; D|Un|Deux|Trois|Quatre cinq.|Six",
+                "<!DOCTYPE html>\n<html lang=en><head><title>C &amp; D</title>"
+                "<style>p > b { color: red }</style></head>\n<body class='x'><!-- note -->"
+                "<h1>Un</h1>\n<ul><li>Deux<li>Trois</ul><script>if (a<b) c('<p>x</p>')</script>"
+                "<p>  Quatre cinq. <br>Six</p>123<pre>code &lt;</pre></body></html>\n");
+    assert_html("", "", "", "");
+    assert_html("no tags, &eacute;t&eacute;", "no tags, été", NULL, "no tags, été");
+}
+
+TEST(inline_tags)
+{
+    const char *html = "<p>the <b class=\"x\">red</b> <i>car</i></p>";
+    assert_html(html, "the <t1>red</t1> <t2>car</t2>", "la <t2>voiture</t2> <t1>rouge</t1>",
+                "<p>la <i>voiture</i> <b class=\"x\">rouge</b></p>");
+    /* lost, or not nested: in the order of the document */
+    assert_html(html, "the <t1>red</t1> <t2>car</t2>", "la <t1>voiture",
+                "<p>la <b class=\"x\">voiture</b><i></i></p>");
+    assert_html(html, "the <t1>red</t1> <t2>car</t2>",
+                "la <t2>voiture <t1>rouge</t2>, ici</t1>",
+                "<p>la <b class=\"x\">voiture </b>rouge<i>, ici</i></p>");
+    assert_html("<p><em>All of it</em></p>", "All of it", "Tout", "<p><em>Tout</em></p>");
+    assert_html("a<img alt='x > y' src=a.png>b<!-- c -->d", "a<t1/>b<t2/>d", "D<t2/>B<t1/>A",
+                "D<!-- c -->B<img alt='x > y' src=a.png>A");
+}
+
+TEST(what_is_kept)
+{
+    assert_html("<p>Run <code>make <i>x</i></code> now</p>", "Run {q1} now", "Lancez {q1}",
+                "<p>Lancez <code>make <i>x</i></code></p>");
+    assert_html("<p>Run <kbd>A</kbd> now</p>", "Run {q1} now", "Lancez maintenant",
+                "<p>Lancez maintenant <kbd>A</kbd></p>");
+    assert_html(
+        "<div translate=no>a <p translate=yes>b</p> c</div><p class='a notranslate'>d</p>", "b",
+        "B",
+        "<div translate=no>a <p translate=yes>B</p> c</div><p class='a notranslate'>d</p>");
+    assert_html("<p>{q1} and <code>x</code></p>", "{q1} and {qq1}", "{qq1} et {q1}",
+                "<p><code>x</code> et {q1}</p>");
+    assert_html("<textarea>a b</textarea><svg><text>c</text></svg>x", "x", "y",
+                "<textarea>a b</textarea><svg><text>c</text></svg>y");
+}
+
+TEST(text_stays_text)
+{
+    assert_html("<p>5 < 6 &lt;b&gt; &#60;i&#62; &amp;lt;</p>",
+                "5 &lt; 6 &lt;b&gt; &lt;i&gt; &amp;lt;", NULL,
+                "<p>5 &lt; 6 &lt;b&gt; &lt;i&gt; &amp;lt;</p>");
+    assert_html(
+        "<p>word</p>", "word", "<script>x</script> & <t7> {q9} &copy; </t1>",
+        "<p>&lt;script&gt;x&lt;/script&gt; &amp; &lt;t7&gt; {q9} &amp;copy; &lt;/t1&gt;</p>");
+    assert_html("<p>a <b>b</b></p>", "a <t1>b</t1>", "<t1>x</t1><t1>y</t1>",
+                "<p><b>x</b>&lt;t1&gt;y&lt;/t1&gt;</p>");
+}
+
+TEST(malformed)
+{
+    assert_html("<b>mis<i>nested</b> text</i> and </u>stray",
+                "<t1>mis<t2>nested</t2> text</t3> and|stray", "A <t2>B|C",
+                "A <b>B<i></b></i> </u>C");
+    assert_html("<table>foo<tr><td>bar</table>", "foo|bar", "F|B", "<table>F<tr><td>B</table>");
+    assert_html("<p>open <b>tag <a href=", "open <t1>tag", NULL, "<p>open <b>tag <a href=");
+    assert_html("</p>a<p", "a", "b", "</p>b<p");
+}
+
+TEST(depth)
+{
+    HtmlDocument d;
+    char *deep = malloc(5 * 200000 + 1);
+    for (int i = 0; i < 200000; i++) strcpy(deep + 5 * i, "<div>");
+    assert_false(html_open(&d, deep, strlen(deep), &error));
+    assert_string_equal(error.text, "elements of the HTML are nested more than 1000 deep");
+    html_close(&d);
+    for (int i = 0; i < 200000; i++) strcpy(deep + 5 * i, "<br>a");
+    assert_true(html_open(&d, deep, strlen(deep), &error));
+    assert_int_equal(d.count, 200000);
+    html_close(&d);
+    free(deep);
+}
+
+TEST_MAIN("html", NULL, NULL)
