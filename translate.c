@@ -16,12 +16,14 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/json.h"
 #include "base/options.h"
 #include "base/utf8.h"
 #include "commands/command.h"
 #include "commands/progressbar.h"
 #include "commands/translate/aligner.h"
 #include "commands/translate/alignment.h"
+#include "commands/translate/document.h"
 #include "commands/translate/input.h"
 #include "commands/translate/likelihood.h"
 #include "commands/translate/neighbours.h"
@@ -59,6 +61,7 @@ typedef struct Program {
     Scores scores;
     View view;
     Passages passages;  // the chunk
+    json_t *ids;        // of its texts, with --json: null if a text has none
     uint64_t before;    // sentences of the chunks before it
     IdLines prefix;     // what each translation begins with
     FILE *news;         // standard error; NULL with --quiet
@@ -83,18 +86,36 @@ static void warn_of_cut(Program *p)
     }
 }
 
+/* Adds a text to the chunk. With --json it may be in an object {"id":…,"text":…}. */
+static bool add_text(Program *p, const char *line, size_t length, Error *error)
+{
+    json_t *object = p->request.json && *line == '{' ? json_loadb(line, length, 0, NULL) : NULL,
+           *text = json_object_get(object, "text"), *id = json_object_get(object, "id");
+    bool wrapped = json_is_string(text),
+         known = !id || json_is_string(id) || json_is_integer(id);
+    if (wrapped) line = json_string_value(text), length = json_string_length(text);
+    if (p->request.json) json_array_append(p->ids, wrapped && id ? id : json_null());
+    bool good =
+        (known || !wrapped ||
+         error_set(error, "line %lld: the id is a text or an integer", p->input.lines)) &&
+        passages_add(&p->passages, line, length, error);
+    json_decref(object);
+    return good;
+}
+
 /* Fills p->passages, and stops early where the input would have to be waited for. Lines before an
  * error are kept. */
 static TextResult read_chunk(Program *p, Error *error)
 {
     Passages *passages = &p->passages;
     passages_clear(passages);
+    json_array_clear(p->ids);
     do {
         const char *line;
         size_t length;
         TextResult result = input_next(&p->input, &line, &length, error);
         if (result != TEXT_LINE) return result;
-        if (!passages_add(passages, line, length, error)) return TEXT_ERROR;
+        if (!add_text(p, line, length, error)) return TEXT_ERROR;
         warn_of_cut(p);
         input_warn_unknown(&p->input, &passages->passage[passages->count - 1].unknown, NULL);
     } while (passages->count < CHUNK && passages->lines.count < CHUNK &&
@@ -107,6 +128,7 @@ static bool answer(Program *p, const Translation *translation, int i, Error *err
 {
     char *text = NULL;
     long long number = p->input.lines - p->passages.count + i + 1;
+    p->view.id = json_array_get(p->ids, (size_t)i);
     bool good = view_answer(&p->view, &text, &p->passages, i, translation, number, error);
     if (good && p->request.reference.count) scores_add(&p->scores, (const char *[]){text});
     free(text);
@@ -198,6 +220,7 @@ static bool translate(Program *p, Error *error)
     bool is_watched = isatty(STDERR_FILENO) && !isatty(STDOUT_FILENO) && !p->input.prompt;
     p->input.bar = progressbar_start(is_watched ? p->news : NULL, clock_seconds());
     p->input.wrapped = r->passage.wrapped;
+    p->ids = json_array();
     if (!passages_open(&p->passages, p->bundle, &r->passage, error)) return false;
     p->passages.lines.find_words = r->align;
     p->passages.plain = r->given;
@@ -298,6 +321,7 @@ static bool read_input(Program *p, Error *error)
     if (good && may_be_pairs && !pairs) good = input_is_pairs(&p->input, &pairs, error);
     if (good && r->score)
         good = likelihood_run(&p->input, &p->models, p->workers, r->json, error);
+    else if (good && r->html) good = document_run(&p->input, &p->models, p->workers, r, error);
     else if (good)
         good = pairs ? alignment_run(&p->input, p->bundle, p->view.by, r,
                                      r->head_report ? &p->view.heads : NULL, error)
@@ -371,6 +395,7 @@ int main(int argc, char **argv)
     workers_stop(p.workers);
     models_free(&p.models);
     passages_free(&p.passages);
+    json_decref(p.ids);
     idlines_free(&p.prefix);
     input_close(&p.input);
     request_free(&p.request);

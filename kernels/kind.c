@@ -51,9 +51,16 @@ static int find(const char *name)
     return kind;
 }
 
-__attribute__((constructor)) static void choose(void)
+/* What QKV_KERNEL names, or NULL. */
+static const char *named_kind(void)
 {
     const char *name = getenv("QKV_KERNEL");
+    return name && *name ? name : NULL;
+}
+
+__attribute__((constructor)) static void choose(void)
+{
+    const char *name = named_kind();
     int kind = name ? find(name) : -1;
     if (kind < 0 || !kind_runs(kind))
         for (kind = kind_count() - 1; !kind_runs(kind);) kind--;
@@ -82,7 +89,7 @@ void kind_describe(char name[KIND_NAME])
 
 bool kind_check(Error *error)
 {
-    const char *name = getenv("QKV_KERNEL");
+    const char *name = named_kind();
     int kind = name && !named ? find(name) : 0;
     if (kind < 0)
         return error_set(error, "QKV_KERNEL is 'plain'%s%s, not '%s'",

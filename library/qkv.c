@@ -241,15 +241,17 @@ static bool fill_hypothesis(TranslationResult *result, QkvHypothesis *to, const 
     for (int i = first; i < end; i++) tokens += a->sentence[i].hypothesis->length;
     const char **token = take(result, (size_t)tokens + 1, sizeof *token);
     int *id = take(result, (size_t)tokens + 1, sizeof *id);
+    double *each = take(result, (size_t)tokens + 1, sizeof *each);
     char *copy = take(result, strlen(text) + 1, 1);
-    *to = (QkvHypothesis){copy, score, 0, tokens, token, id};
-    if (!token || !id || !copy) return false;
+    *to = (QkvHypothesis){copy, score, 0, tokens, token, id, each};
+    if (!token || !id || !each || !copy) return false;
     strcpy(copy, text);
     for (int i = first; i < end; i++) {
         const Hypothesis *from = a->sentence[i].hypothesis;
         to->log_probability += from->log_probability;
         for (int t = 0; t < from->length; t++) {
             *id++ = from->id[t];
+            *each++ = from->each[t];
             *token++ = tokenizer_piece(bundle->vocabulary.tokenizer[TARGET], from->id[t]);
         }
     }

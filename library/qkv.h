@@ -79,6 +79,7 @@ typedef struct QkvHypothesis {
     int tokens;              // 0 if the source text was empty; otherwise the last token is </s>
     const char *const *token;  // [tokens] pieces; U+2581 stands for a space before the token
     const int *id;             // [tokens] ids in the vocabulary
+    const double *each;        // [tokens] ln p of each token; their sum is log_probability
 } QkvHypothesis;
 
 /* A sentence of a text and its best translation. What is between the sentences stands in the

@@ -7,7 +7,7 @@
         print(seen.source, seen.target, seen.weights("cross", layer=-1))
 
 The library is the file that the environment variable QKV_LIBRARY names, or libqkv.so.1 beside this
-file, or in `lib` of the same installation, or one of the system's. What the library refuses is a
+file, in `lib` of the same installation or in `build` of the project, or one of the system's. What the library refuses is a
 qkv.Error with the library's sentence; a wrong type is a TypeError."""
 import ctypes.util
 import os
@@ -31,7 +31,8 @@ def _struct(**fields):
     return type("Struct", (ctypes.Structure,), {"_fields_": list(fields.items())})
 
 _Error = _struct(text=ctypes.c_char * 1024)
-_Hypothesis = _struct(text=_T, score=_R, log_probability=_R, tokens=_I, token=_Ts, id=_Is)
+_Hypothesis = _struct(text=_T, score=_R, log_probability=_R, tokens=_I, token=_Ts, id=_Is,
+                      each=ctypes.POINTER(_R))
 _Sentence = _struct(source_begin=_S, source_end=_S, target_begin=_S, target_end=_S, translation=_Hypothesis)
 _Translation = _struct(count=_I, hypothesis=ctypes.POINTER(_Hypothesis), cut=_I, sentences=_I,
                        sentence=ctypes.POINTER(_Sentence), limit=_B, doubtful=_B, missing_count=_I, missing=_Ts,
@@ -41,7 +42,7 @@ _Attention = _struct(sources=_I, targets=_I, source=_Ts, target=_Ts, read=_Ts,
                      encoder_layers=_I, decoder_layers=_I, heads=_I)
 
 _here = os.path.dirname(os.path.abspath(__file__))
-_near = [os.path.join(_here, folder, _SONAME) for folder in ("", "../../lib")]
+_near = [os.path.join(_here, folder, _SONAME) for folder in ("", "../../lib", "../build")]
 _path = os.environ.get("QKV_LIBRARY") or next(filter(os.path.exists, _near), None) or ctypes.util.find_library("qkv")
 if not _path:
     raise ImportError(f"{_SONAME} is not beside {__file__} and not installed: set QKV_LIBRARY to its path")
@@ -91,7 +92,8 @@ class _Handle:
         self.free(self.pointer)
 
 class Translation(str):
-    """The text of a translation, with score, log_probability (nats), tokens, ids and n_best (a list, itself first).
+    """The text of a translation, with score, log_probability (nats), tokens, ids, log_probabilities (of each token) and
+    n_best (a list, itself first).
     sentences: those of the text, each a Translation with source and target, slices of the text and of its translation.
     What may be wrong: cut (the tokens of a sentence that was too long and has been cut, otherwise 0), limit (a sentence
     was ended at its longest), doubtful (its score is low), missing (numbers, names, … that it lacks), unknown (words
@@ -102,7 +104,7 @@ class Translation(str):
         self = cls(h.text.decode("utf-8", "replace"))
         self.score, self.log_probability = h.score, h.log_probability
         self.tokens, self.ids = [t.decode() for t in h.token[:h.tokens]], h.id[:h.tokens]
-        self.n_best, self.sentences = [self], []
+        self.log_probabilities, self.n_best, self.sentences = h.each[:h.tokens], [self], []
         return self
 
     @classmethod
@@ -155,8 +157,18 @@ class Model:
         self._translator, self._lock, self._process = None, threading.Lock(), os.getpid()
         path = _bytes(os.fsdecode(path), "a path", os.fsencode)  # also one that is not UTF-8
         model = _Handle(_call(_lib.qkv_model_load, path, bool(int8)), _lib.qkv_model_free)
+        self._start(model, threads, options)
+
+    def _start(self, model, threads, options):
         self._translator = _Handle(_call(_lib.qkv_translator_new, model.pointer, threads), _lib.qkv_translator_free, model)
         self.set(**options)
+
+    def translator(self, threads=1, **options):
+        """Another Model with the same weights and a search of its own: one for each thread, which then never waits."""
+        other = object.__new__(Model)
+        other._translator, other._lock, other._process = None, threading.Lock(), os.getpid()
+        other._start(self._open().owner, threads, options)
+        return other
 
     def __enter__(self):
         return self

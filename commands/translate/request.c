@@ -113,8 +113,12 @@ static const Option request_options[] = {
      "the SentencePiece model of --bleu-tokenize spm; default: that of --model", 0},
     {"lowercase", OPTION_FLAG, FIELD(lowercase), 0, 0, NULL, NULL,
      "ignore case in BLEU and chrF; TER always does", 0},
+    {"html", OPTION_FLAG, FIELD(html), 0, 0, NULL, NULL,
+     "each text, or the whole of standard input, is an HTML document: translate what people read in it, "
+     "and keep the rest", 0},
     {"json", OPTION_FLAG, FIELD(json), 0, 0, NULL, NULL,
-     "print one JSON object per line, with scores and tokens; with --hypothesis: the scores",
+     "print one JSON object per line, with scores and tokens; a line of the input may be one, too: "
+     "{\"id\": …, \"text\": …}, and the answer has the id; with --hypothesis: the scores",
      OPTION_COMMON},
     {"quiet", OPTION_FLAG, FIELD(quiet), 0, 0, NULL, NULL, "print errors only",
      OPTION_COMMON | OPTION_LETTER},
@@ -201,6 +205,10 @@ static bool check(Request *r, Error *error)
          "--bare draws one map to a .png, .svg or .pdf file that --attention names: choose one "
          "--attention-kind"},
         {r->pieces && r->words, "--pieces and --whole-words are opposites: give one of them"},
+        {r->html &&
+             (r->json || r->align || r->explain || r->score || hypothesis || reference ||
+              picture || r->given || r->prefix || r->head_report || r->search.n_best > 1),
+         "--html prints a document: only options of texts and of searching go with it"},
         {r->explain && (r->json || r->align),
          "--explain is text for people: it does not go with --json or --align"},
         {(r->from || r->to) && (!r->head_report || !r->from || !r->to || r->json),

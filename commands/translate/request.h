@@ -29,7 +29,7 @@ typedef struct Request {
     int threads, align_unit, align_join, bleu_tokenize, pair_count, significance, trials;
     int invalid;  // a TextInvalid
     bool align, words, pieces, head_report, int8, list_vocabulary, show, explain, backward,
-        score, lowercase, documents, json, quiet, short_help, help, version;
+        score, lowercase, documents, html, json, quiet, short_help, help, version;
     PassageConfig passage;
     SearchConfig search;
     ChoiceConfig choice_words;

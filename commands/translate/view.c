@@ -386,6 +386,8 @@ static bool print_json(const View *view, const Answer *answers, int count,
     JsonWriter json = {.out = stdout, .lines = true};
     json_open(&json, NULL);
     json_put_integer(&json, "line", number);
+    if (json_is_string(view->id)) json_put_text(&json, "id", json_string_value(view->id));
+    if (json_is_integer(view->id)) json_put_integer(&json, "id", json_integer_value(view->id));
     json_put_texts(&json, "unknown", unknown->item, unknown->count);
     bool good = put_answer(&json, view, answers, passages, p, view->request->show, error);
     if (several) json_open_array(&json, "n_best");

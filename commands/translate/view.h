@@ -16,6 +16,7 @@ typedef struct View {
     const Request *request;
     const Bundle *bundle;  // loaded from the request's first model
     FILE *news;            // or NULL
+    const json_t *id;      // of the text in the input, an integer or a text; or NULL
     /* set by view_open */
     Choice choice;           // for links and explanations: --head best is resolved
     Choice drawn;            // for maps: --head best is kept; its known layer and head are set

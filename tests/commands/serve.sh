@@ -33,6 +33,13 @@ serve --model "$model" --model "fr-en=$model" --limit-characters 1000000 --limit
 ask all
 check "the log has the requests, and no text" sh -c \
     'grep -q "\"path\":\"/translate\",\"status\":200,\"pair\":\"en-fr\",\"characters\":" log && ! grep -q jane log'
+if command -v node >/dev/null; then
+    for by in "http://127.0.0.1:$port" "$BIN/translate --model $model"; do
+        node "$here/library/example.js" "$by" "jane visits africa" "the red car" >out
+        check "library/example.js by ${by%%[: ]*}" sh -c 'printf "jane visite l\047afrique\nla voiture rouge\n" | cmp - out'
+    done
+else echo "skipped library/example.js: there is no node"
+fi
 kill -HUP "$server"
 sleep 0.5
 "$python" "$here/tests/commands/serve.py" "$port" one expected >one

@@ -30,6 +30,13 @@ with qkv.Model(path, n_best=3, threads=2) as model:
     check("a list gives a list", model.translate([TEXT, "", TEXT]) == [FRENCH, "", FRENCH] and model.translate([]) == [])
     check("tokens end in </s>", one.tokens[-1] == "</s>" and len(one.tokens) == len(one.ids) and one.cut == 0)
     check("a translation begins as it must", model.translate([TEXT], ["paul"])[0].startswith("paul"))
+    check("each token has a probability", abs(sum(one.log_probabilities) - one.log_probability) < 1e-9 and len(one.log_probabilities) == len(one.ids))
+    others = [model.translator(beam=1) for _ in range(4)]
+    found = []
+    threads = [threading.Thread(target=lambda other=other: found.append(other.translate([TEXT] * 20))) for other in others]
+    for thread in threads: thread.start()
+    for thread in threads: thread.join()
+    check("several translators share the weights", found == [[FRENCH] * 20] * 4)
     score = model.score(TEXT, one)
     check("its score is the search's", abs(score - one.log_probability) < 1e-4)
     check("another one is less likely", model.score([TEXT, TEXT], [FRENCH, "jane"])[1] < score)

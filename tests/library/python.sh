@@ -19,11 +19,13 @@ if nm -D "$build/libqkv.so" | grep -qE '__(asan|tsan)_init|__gcov' || [ -z "$pyt
     echo "skipped qkv.py: no python3, or a library that Python cannot load (sanitizers)"
     exit
 fi
-check "qkv.py has at most 220 lines" test "$(wc -l <"$here/library/qkv.py")" -le 220
+check "qkv.py has at most 235 lines" test "$(wc -l <"$here/library/qkv.py")" -le 235
 model=$here/data/toy/model.safetensors
 PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=$here/library QKV_LIBRARY=$build/libqkv.so
 export PYTHONDONTWRITEBYTECODE PYTHONPATH QKV_LIBRARY
 "$python" "$here/tests/library/python.py" "$model" || failures=$((failures + 1))
+"$python" "$here/library/example.py" "$model" "jane visits africa in september" "the red car" >example
+check "its example translates" sh -c 'grep -c "" example | grep -qx 9 && grep -q "^▁visite	▁visits	" example'
 mkdir without && echo 'raise ImportError' >without/numpy.py
 PYTHONPATH=$here/library:without "$python" "$here/tests/library/python.py" "$model" >lists ||
     { grep "^not ok" lists; failures=$((failures + 1)); }
