@@ -1,4 +1,4 @@
-# make            ./train and ./translate, for any x86-64: the kernels are chosen at start-up
+# make            ./train, ./translate and ./serve, for any x86-64: the kernels are chosen at start-up
 # make test       every test; ends with "N passed, N failed". T=loss: those whose path matches it
 # make asan       the same under AddressSanitizer and UndefinedBehaviorSanitizer
 # make tsan       both programs under ThreadSanitizer, in build/tsan; make test then runs them, too
@@ -10,7 +10,7 @@
 # make bench      speed of training, translating, starting (scripts/benchmark --help)
 # make golden     recomputes the golden vectors with PyTorch (python3-torch); redraws the golden pictures
 # make format     formats the sources (clang-format 14)
-# make install    installs qkv-train, qkv-translate, the library, man pages, completion and documents
+# make install    installs qkv-train, qkv-translate, qkv-serve, the library, man pages, completion and documents
 #                 in DESTDIR/PREFIX (PREFIX: /usr/local). make uninstall removes them
 # make compile_commands.json    for editors and clang-tidy
 # MPI=1 requires Open MPI, for training on several machines; MPI=0 leaves it out; default: if found
@@ -90,7 +90,7 @@ VERSION := $(shell sed -n 's/.*QKV_VERSION "\(.*\)"/\1/p' base/options.h)
 SONAME  := libqkv.so.$(firstword $(subst ., ,$(VERSION)))
 BENCH    = $(patsubst %.c,$(BUILD)/%.o,$(wildcard benchmark/*.c))
 TOY      = $(patsubst %.c,$(BUILD)/%.o,$(wildcard data/toy/*.c))
-MANUAL   = $(addprefix $(BUILD)/manual/,qkv-train.1 qkv-translate.1 qkv.3)
+MANUAL   = $(addprefix $(BUILD)/manual/,qkv-train.1 qkv-translate.1 qkv-serve.1 qkv.3)
 
 all: $(BIN)/train $(BIN)/translate $(BIN)/serve $(BUILD)/libqkv.a $(BUILD)/$(SONAME) $(MANUAL)
 
@@ -284,10 +284,10 @@ format:
 	    xargs $(shell command -v clang-format-14 || echo clang-format) -i
 
 # What is installed: FILE:WHERE.
-PROGRAMS = $(BIN)/train:$(BINDIR)/qkv-train $(BIN)/translate:$(BINDIR)/qkv-translate
+PROGRAMS = $(foreach p,train translate serve,$(BIN)/$p:$(BINDIR)/qkv-$p)
 DOCS     = README.md CONTRIBUTING.md CHANGELOG.md LICENSE $(wildcard docs/*.md docs/*.png docs/*.tsv docs/by-hand/* reference/*.c) \
-           checkpoints/README.md data/toy/README.md model/README.md training/README.md library/example.c library/qkv.h library/qkv.py
-TEXTS    = $(foreach p,qkv-train qkv-translate,\
+           checkpoints/README.md data/toy/README.md model/README.md training/README.md $(wildcard library/example.*) library/qkv.h library/qkv.py
+TEXTS    = $(foreach p,qkv-train qkv-translate qkv-serve,\
              $(BUILD)/manual/$p.1:$(MANDIR)/man1/$p.1 \
              manual/qkv.bash:$(DATADIR)/bash-completion/completions/$p) \
            manual/_qkv:$(DATADIR)/zsh/site-functions/_qkv \
@@ -296,7 +296,8 @@ TEXTS    = $(foreach p,qkv-train qkv-translate,\
            $(foreach f,$(DOCS),$f:$(DOCDIR)/$f) \
            library/qkv.h:$(INCLUDEDIR)/qkv.h $(BUILD)/libqkv.a:$(LIBDIR)/libqkv.a \
            $(BUILD)/$(SONAME):$(LIBDIR)/$(SONAME) library/qkv.py:$(DATADIR)/qkv/qkv.py \
-           $(BUILD)/qkv.pc:$(LIBDIR)/pkgconfig/qkv.pc $(BUILD)/manual/qkv.3:$(MANDIR)/man3/qkv.3
+           $(BUILD)/qkv.pc:$(LIBDIR)/pkgconfig/qkv.pc \
+           $(BUILD)/qkv-serve.service:$(LIBDIR)/systemd/system/qkv-serve.service $(BUILD)/manual/qkv.3:$(MANDIR)/man3/qkv.3
 define put
 install -D -m $1 $(subst :, "$(DESTDIR),$2)"
 
@@ -304,7 +305,9 @@ endef
 $(BUILD)/qkv.pc: library/qkv.pc.in base/options.h .FORCE
 	sed -e 's|@prefix@|$(PREFIX)|; s|@libdir@|$(LIBDIR)|; s|@includedir@|$(INCLUDEDIR)|' \
 	    -e 's|@version@|$(VERSION)|' $< >$@
-install: all $(BUILD)/qkv.pc
+$(BUILD)/qkv-serve.service: manual/qkv-serve.service.in .FORCE
+	sed 's|@bindir@|$(BINDIR)|' $< >$@
+install: all $(BUILD)/qkv.pc $(BUILD)/qkv-serve.service
 	$(foreach f,$(PROGRAMS),$(call put,755,$f))
 	$(foreach f,$(TEXTS),$(call put,644,$f))
 	ln -sf $(SONAME) "$(DESTDIR)$(LIBDIR)/libqkv.so"

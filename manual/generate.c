@@ -1,8 +1,8 @@
-/* generate.c -- writes the man pages, those of the two programs from their option tables. make runs
+/* generate.c -- writes the man pages, those of the programs from their option tables. make runs
  * it; it is not installed.
  *
  *     generate FILE >OUT                manual/FILE.in, in which @version@ becomes the version
- *     qkv-train.1, qkv-translate.1      and a line @options@ the OPTIONS, @presets@ the presets */
+ *     qkv-train.1, qkv-translate.1, qkv-serve.1      and a line @options@ the OPTIONS, @presets@ the presets */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,6 +10,7 @@
 
 #include "base/file.h"
 #include "base/options.h"
+#include "commands/serve/settings.h"
 #include "commands/train/presets.h"
 #include "commands/train/settings.h"
 #include "commands/translate/request.h"
@@ -67,18 +68,22 @@ int main(int argc, char **argv)
 {
     static Settings settings;
     static Request request;
+    static ServeSettings serve;
     Error error = {"usage: generate FILE >OUT"};
     settings_documented(&settings);
-    bool good = argc == 2 && request_defaults(&request, &error);
+    bool good =
+        argc == 2 && request_defaults(&request, &error) && serve_defaults(&serve, &error);
     const Program programs[] = {{"qkv-train.1", settings.groups, SETTINGS_GROUPS},
-                                {"qkv-translate.1", request.groups, REQUEST_GROUPS}};
+                                {"qkv-translate.1", request.groups, REQUEST_GROUPS},
+                                {"qkv-serve.1", serve.groups, SERVE_GROUPS}};
     const Program *program = NULL;
-    for (int p = 0; good && p < 2; p++)
+    for (int p = 0; good && p < 3; p++)
         if (!strcmp(argv[1], programs[p].page)) program = &programs[p];
     good = good && write_page(stdout, argv[1], program, &error) &&
            stream_flush(stdout, argv[1], &error);
     if (!good) fprintf(stderr, "generate: %s\n", error.text);
     request_free(&request);
+    serve_free(&serve);
     settings_free(&settings);
     return good ? 0 : 1;
 }

@@ -12,7 +12,7 @@ bare
 check "make without the packages fails" test $? -eq 2
 check "in one line, which names them and scripts/setup" sh -c \
     'test "$(grep -vc "^make: \(Enter\|Leav\)ing" err)" = 1 && ! grep -q "cc \|g++ " out &&
-     grep -q "missing: libpng zlib sentencepiece jansson expat pangocairo icu-uc icu-i18n openblas. Run scripts/setup\. " err'
+     grep -q "missing: libpng zlib sentencepiece jansson expat pangocairo icu-uc icu-i18n gumbo libmicrohttpd openblas. Run scripts/setup\. " err'
 bare -j4 test
 check "so does make test, for which there is --tests" grep -q "openblas cmocka. Run scripts/setup --tests\. " err
 bare CXX=/nonexistent/c++
