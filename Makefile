@@ -76,7 +76,7 @@ KINDS    = $(if $(filter x86_64%,$(MACHINE)),plain avx2 avx512)
 OPTIONS_avx2   = -mavx2 -mfma
 OPTIONS_avx512 = $(OPTIONS_avx2) -mavx512f -mavx512bw -mavx512dq -mavx512vl -mprefer-vector-width=256
 OBJECTS  = $(patsubst %.c,$(BUILD)/%.o,$(filter-out $(if $(KINDS),$(VECTORS)),$(SOURCES))) \
-           $(patsubst %.cc,$(BUILD)/%.o,$(wildcard data/*.cc)) $(KINDS:%=$(BUILD)/%.o) \
+           $(patsubst %.cc,$(BUILD)/%.o,$(wildcard data/*.cc commands/serve/*.cc)) $(KINDS:%=$(BUILD)/%.o) \
            $(if $(KINDS),$(BUILD)/kinds.o)
 LIBRARY  = $(patsubst %.c,$(BUILD)/%.o,$(filter-out %/example.c,$(wildcard library/*.c)))
 DOUBLES  = $(patsubst %.c,$(BUILD)/double/%.o,$(wildcard base/*.c kernels/*.c model/*.c))
@@ -171,7 +171,7 @@ $(BUILD)/plots/serve.inc: $(BUILD)/plots/page.inc plots/page/serve.html plots/pa
 	    plots/page/page.html | od -An -v -tx1 | sed 's/ \(..\)/0x\1,/g' >$@
 $(BUILD)/commands/serve/drawing.o: $(BUILD)/plots/serve.inc
 $(BUILD)/commands/serve/drawing.o: FLAGS += -I$(BUILD)
-$(BUILD)/data/language.o: COMMON += $(CLD2:%=-DWITH_CLD2)
+$(BUILD)/commands/serve/language.o: COMMON += $(CLD2:%=-DWITH_CLD2)
 
 # The page that translates by itself, for any browser: the C as WebAssembly (library/web/web.c), without the files
 # that need a library, threads or a file system, and the toy's model. Weights are base64 because HTML is text.

@@ -5,6 +5,7 @@
 #include "data/html.h"
 
 #include "base/grow.h"
+#include "base/hash.h"
 #include "base/textstream.h"
 #include "data/text.h"
 
@@ -15,47 +16,52 @@
 
 /* ---- elements ---- */
 
-static const GumboTag inline_tags[] = {
-    GUMBO_TAG_A,      GUMBO_TAG_ABBR, GUMBO_TAG_ACRONYM, GUMBO_TAG_B,    GUMBO_TAG_BDI,
-    GUMBO_TAG_BDO,    GUMBO_TAG_BIG,  GUMBO_TAG_CITE,    GUMBO_TAG_CODE, GUMBO_TAG_DATA,
-    GUMBO_TAG_DEL,    GUMBO_TAG_DFN,  GUMBO_TAG_EM,      GUMBO_TAG_FONT, GUMBO_TAG_I,
-    GUMBO_TAG_IMG,    GUMBO_TAG_INS,  GUMBO_TAG_KBD,     GUMBO_TAG_MARK, GUMBO_TAG_Q,
-    GUMBO_TAG_S,      GUMBO_TAG_SAMP, GUMBO_TAG_SMALL,   GUMBO_TAG_SPAN, GUMBO_TAG_STRIKE,
-    GUMBO_TAG_STRONG, GUMBO_TAG_SUB,  GUMBO_TAG_SUP,     GUMBO_TAG_TIME, GUMBO_TAG_TT,
-    GUMBO_TAG_U,      GUMBO_TAG_VAR,  GUMBO_TAG_WBR};
-static const GumboTag kept_tags[] = {
-    GUMBO_TAG_CODE,      GUMBO_TAG_KBD,      GUMBO_TAG_SAMP,    GUMBO_TAG_VAR,
-    GUMBO_TAG_PRE,       GUMBO_TAG_TEXTAREA, GUMBO_TAG_SCRIPT,  GUMBO_TAG_STYLE,
-    GUMBO_TAG_XMP,       GUMBO_TAG_IFRAME,   GUMBO_TAG_NOEMBED, GUMBO_TAG_NOFRAMES,
-    GUMBO_TAG_PLAINTEXT, GUMBO_TAG_SVG,      GUMBO_TAG_MATH,    GUMBO_TAG_TEMPLATE};
-/* Elements that HTML closes by itself, or that have no content. */
-static const GumboTag shallow_tags[] = {
-    GUMBO_TAG_P,      GUMBO_TAG_LI,   GUMBO_TAG_DT,   GUMBO_TAG_DD,    GUMBO_TAG_TR,
-    GUMBO_TAG_TD,     GUMBO_TAG_TH,   GUMBO_TAG_BR,   GUMBO_TAG_IMG,   GUMBO_TAG_HR,
-    GUMBO_TAG_META,   GUMBO_TAG_LINK, GUMBO_TAG_WBR,  GUMBO_TAG_INPUT, GUMBO_TAG_OPTION,
-    GUMBO_TAG_SOURCE, GUMBO_TAG_COL,  GUMBO_TAG_AREA, GUMBO_TAG_TBODY, GUMBO_TAG_THEAD};
+static const char inline_names[] = " a abbr acronym b bdi bdo big cite code data del dfn em "
+                                   "font i img ins kbd mark q s samp small "
+                                   "span strike strong sub sup time tt u var wbr ";
+static const char kept_names[] = " code iframe kbd math noembed noframes plaintext pre samp "
+                                 "script style svg template textarea "
+                                 "var xmp ";
+/* Those that HTML closes by itself, or that have no content. */
+static const char shallow_names[] =
+    " area br col dd dt hr img input li link meta option p source tbody td th thead tr wbr ";
 
-static bool is_among(GumboTag tag, const GumboTag *tags, size_t count)
+enum { NAME = 32, NAMES = 1024 };
+
+/* Whether a list of names has one. */
+static bool has_name(const char *list, const char *name)
 {
-    for (size_t i = 0; i < count; i++)
-        if (tags[i] == tag) return true;
-    return false;
+    char spaced[NAME + 3];
+    snprintf(spaced, sizeof spaced, " %.*s ", NAME, name);
+    return strstr(list, spaced);
 }
-#define IS_AMONG(tag, tags) is_among(tag, tags, sizeof(tags) / sizeof *(tags))
 
-/* How many of the start tags up to any place are not closed there, or more: Gumbo takes time in
- * proportion to it, and stack. */
+/* How many of the start tags up to any place have no end tag there: Gumbo takes time and stack in
+ * proportion to it. */
 static int depth_of(const char *html, size_t length)
 {
+    static _Thread_local struct {
+        uint64_t name;
+        int open;
+    } tags[NAMES];
     int depth = 0, most = 0;
+    memset(tags, 0, sizeof tags);
     for (const char *at = html, *end = html + length;
          (at = memchr(at, '<', (size_t)(end - at)));) {
+        char name[NAME + 1];
         bool closes = ++at < end && *at == '/';
-        const char *name = at + closes;
-        for (at = name; at < end && isalnum((unsigned char)*at);) at++;
-        if (at == name || IS_AMONG(gumbo_tagn_enum(name, (unsigned)(at - name)), shallow_tags))
-            continue;
-        depth = closes ? depth - (depth > 0) : depth + 1;
+        at += closes;
+        int letters = 0;
+        while (at + letters < end && letters < NAME && isalnum((unsigned char)at[letters]))
+            name[letters] = (char)tolower((unsigned char)at[letters]), letters++;
+        name[letters] = 0;
+        if (!letters || has_name(shallow_names, name)) continue;
+        uint64_t hash = hash_bytes(HASH_START, name, (size_t)letters);
+        bool known = tags[hash % NAMES].name == hash;
+        int *open = &tags[hash % NAMES].open;
+        if (!known && !closes) tags[hash % NAMES].name = hash, *open = 0;
+        if (!closes) ++*open, depth++;
+        else if (known && *open > 0) --*open, depth--;
         if (depth > most) most = depth;
     }
     return most;
@@ -108,7 +114,9 @@ static bool is_kept(const GumboElement *e, bool before)
 {
     const GumboAttribute *translate = gumbo_get_attribute(&e->attributes, "translate"),
                          *class = gumbo_get_attribute(&e->attributes, "class");
-    if (IS_AMONG(e->tag, kept_tags) || e->tag_namespace != GUMBO_NAMESPACE_HTML) return true;
+    if (has_name(kept_names, gumbo_normalized_tagname(e->tag)) ||
+        e->tag_namespace != GUMBO_NAMESPACE_HTML)
+        return true;
     if (translate && !strcmp(translate->value, "no")) return true;
     if (class && strstr(class->value, "notranslate")) return true;
     return before && !(translate && (!*translate->value || !strcmp(translate->value, "yes")));
@@ -127,7 +135,8 @@ static void walk(Walk *w, const GumboNode *node, bool kept)
     if (node->type != GUMBO_NODE_ELEMENT) return;
     const GumboElement *e = &node->v.element;
     const GumboStringPiece *open = &e->original_tag, *close = &e->original_end_tag;
-    bool in_line = IS_AMONG(e->tag, inline_tags), keep = is_kept(e, kept);
+    bool in_line = has_name(inline_names, gumbo_normalized_tagname(e->tag)),
+         keep = is_kept(e, kept);
     int number = in_line ? ++w->elements : 0;
     if (in_line && keep && !kept && open->length && close->length && close->data > open->data) {
         add(w, UNIT_KEPT, number, open->data,

@@ -43,7 +43,7 @@ library/example.c
 library/web/pack.c
 benchmark/benchmark.c'                          # programs that live in a folder
 headers_of_libraries='
-cld2/*.h            data/language.cc
+cld2/*.h            commands/serve/language.cc
 cblas.h             benchmark/peak.c kernels/openblas.c
 cairo-pdf.h         plots/canvas.c
 cairo-svg.h         plots/canvas.c
@@ -56,7 +56,7 @@ mpi.h               training/distributed.c
 pango/pangocairo.h  plots/canvas.c
 png.h               plots/png.c
 sentencepiece_*     data/tokenizer.cc data/tokenizer-learning.cc
-unicode/*.h         data/augment.c data/dictionary.c data/language.cc data/segments.c data/spans.c data/textprofile.c data/tokenizer-learning.cc data/typography.c data/words.c inference/answer.c inference/passage.c scores/codepoints.c scores/composed.c scores/tokenization.c
+unicode/*.h         data/augment.c data/dictionary.c commands/serve/language.cc data/segments.c data/spans.c data/textprofile.c data/tokenizer-learning.cc data/typography.c data/words.c inference/answer.c inference/passage.c scores/codepoints.c scores/composed.c scores/tokenization.c
 zlib.h              data/text.c model/safetensors.c plots/png.c
 '
 headers_of_the_system='assert|complex|ctype|errno|fenv|float|inttypes|iso646|limits|locale|math

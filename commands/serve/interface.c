@@ -10,7 +10,7 @@
 #include "base/hash.h"
 #include "commands/serve/drawing.h"
 #include "data/html.h"
-#include "data/language.h"
+#include "commands/serve/language.h"
 
 enum { MOST_ALTERNATIVES = 10, COUNTERS = 4096, KEYS_LIMIT = 1 << 24 };
 

@@ -106,6 +106,9 @@ TEST(depth)
     assert_false(html_open(&d, deep, strlen(deep), &error));
     assert_string_equal(error.text, "elements of the HTML are nested more than 1000 deep");
     html_close(&d);
+    for (int i = 0; i < 100000; i++) strcpy(deep + 10 * i, "<div></x1>");
+    assert_false(html_open(&d, deep, strlen(deep), &error));
+    html_close(&d);
     for (int i = 0; i < 200000; i++) strcpy(deep + 5 * i, "<br>a");
     assert_true(html_open(&d, deep, strlen(deep), &error));
     assert_int_equal(d.count, 200000);

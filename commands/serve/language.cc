@@ -1,5 +1,5 @@
 /* language.cc -- names by ICU, detection by CLD2, which only C++ can call; see language.h. */
-#include "data/language.h"
+#include "commands/serve/language.h"
 
 #include <cstdio>
 #include <cstring>
