@@ -3,6 +3,7 @@
 # lose nothing.
 cd "$(dirname "$0")/../.." || exit 1
 . tests/fixtures/checks.sh
+. "$here/tests/fixtures/browser.sh"
 python=$(command -v /usr/bin/python3 || command -v python3) || { echo "skipped ./serve: there is no python3"; exit 0; }
 model=$here/data/toy/model.safetensors
 head -n 25 "$here/data/toy/test.en" >source
@@ -39,6 +40,13 @@ if command -v node >/dev/null; then
         check "library/example.js by ${by%%[: ]*}" sh -c 'printf "jane visite l\047afrique\nla voiture rouge\n" | cmp - out'
     done
 else echo "skipped library/example.js: there is no node"
+fi
+if [ -n "$browser" ] && command -v node >/dev/null; then
+    timeout 200 node "$here/tests/fixtures/serve-page.js" "$browser" "http://127.0.0.1:$port/" "$scratch/profile" >checks 2>errors
+    [ "$(grep -c '^ok' checks)" -ge 12 ] || fail "the page's checks" "$(grep -c '^ok' checks) passed: $(tail -n 3 errors)"
+    cat checks
+    failures=$((failures + $(grep -c '^not ok' checks || true)))
+else echo "skipped the page of ./serve: there is no Chromium or no node"
 fi
 kill -HUP "$server"
 sleep 0.5
