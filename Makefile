@@ -12,6 +12,7 @@
 # make format     formats the sources (clang-format 14)
 # make install    installs qkv-train, qkv-translate, qkv-serve, the library, man pages, completion and documents
 #                 in DESTDIR/PREFIX (PREFIX: /usr/local). make uninstall removes them
+# make deb        Debian packages in build/deb (debhelper, dh-python)
 # make compile_commands.json    for editors and clang-tidy
 # MPI=1 requires Open MPI, for training on several machines; MPI=0 leaves it out; default: if found
 CC      ?= cc
@@ -34,10 +35,11 @@ INCLUDEDIR ?= $(PREFIX)/include
 DATADIR ?= $(PREFIX)/share
 MANDIR  ?= $(DATADIR)/man
 DOCDIR  ?= $(DATADIR)/doc/qkv
+UNITDIR ?= $(PREFIX)/lib/systemd/system
 
 PACKAGES = libpng zlib sentencepiece jansson expat pangocairo icu-uc icu-i18n gumbo
 # Everything but these goals needs the packages.
-ifneq ($(filter-out help format clean uninstall bench check-all,$(or $(MAKECMDGOALS),all)),)
+ifneq ($(filter-out help format clean uninstall bench check-all deb,$(or $(MAKECMDGOALS),all)),)
 NEEDED   = $(PACKAGES) libmicrohttpd openblas $(if $(filter test% asan,$(MAKECMDGOALS)),cmocka)
 MISSING := $(shell for p in pkg-config $(firstword $(CC)) $(firstword $(CXX)); do \
                  command -v $$p >/dev/null || echo $$p; done; \
@@ -297,7 +299,7 @@ TEXTS    = $(foreach p,qkv-train qkv-translate qkv-serve,\
            library/qkv.h:$(INCLUDEDIR)/qkv.h $(BUILD)/libqkv.a:$(LIBDIR)/libqkv.a \
            $(BUILD)/$(SONAME):$(LIBDIR)/$(SONAME) library/qkv.py:$(DATADIR)/qkv/qkv.py \
            $(BUILD)/qkv.pc:$(LIBDIR)/pkgconfig/qkv.pc \
-           $(BUILD)/qkv-serve.service:$(LIBDIR)/systemd/system/qkv-serve.service $(BUILD)/manual/qkv.3:$(MANDIR)/man3/qkv.3
+           $(BUILD)/qkv-serve.service:$(UNITDIR)/qkv-serve.service $(BUILD)/manual/qkv.3:$(MANDIR)/man3/qkv.3
 define put
 install -D -m $1 $(subst :, "$(DESTDIR),$2)"
 
@@ -317,6 +319,12 @@ uninstall:
 	    ! test -d "$$folder" || find "$$folder" -depth -type d -empty -delete; done
 clean:
 	rm -rf build train translate serve compile_commands.json
+# The Debian packages qkv, libqkv1, libqkv-dev and python3-qkv, of what is committed.
+deb:
+	rm -rf $(BUILD)/deb && mkdir -p $(BUILD)/deb/qkv && git archive HEAD | tar x -C $(BUILD)/deb/qkv
+	cd $(BUILD)/deb/qkv && cp -r scripts/debian debian && \
+	    printf 'qkv ($(VERSION)) unstable; urgency=medium\n\n  * See CHANGELOG.md.\n\n -- The qkv authors <qkv@localhost.localdomain>  %s\n' \
+	        "$$(git -C $(CURDIR) log -1 --format=%cD)" >debian/changelog && dpkg-buildpackage -us -uc -b
 help:
 	@sed -n '/^#/!q; s/^# //p' Makefile
 
@@ -328,7 +336,7 @@ compile_commands.json: .FORCE
 	   for f in $(if $(WASI),$(filter library/web/%,$(WASM))); do \
 	       echo "{\"directory\":\"$(CURDIR)\",\"file\":\"$$f\",\"command\":\"clang $(WASM_FLAGS) -c $$f\"},"; done; } | sed '$$s/,$$/]/' >$@
 
-.PHONY: all page test tests asan tsan fuzz reference exercise check-all bench golden format install uninstall clean help .FORCE
+.PHONY: all deb page test tests asan tsan fuzz reference exercise check-all bench golden format install uninstall clean help .FORCE
 .SECONDARY:
 .DELETE_ON_ERROR:
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
