@@ -323,7 +323,7 @@ clean:
 deb:
 	rm -rf $(BUILD)/deb && mkdir -p $(BUILD)/deb/qkv && git archive HEAD | tar x -C $(BUILD)/deb/qkv
 	cd $(BUILD)/deb/qkv && cp -r scripts/debian debian && \
-	    printf 'qkv ($(VERSION)) unstable; urgency=medium\n\n  * See CHANGELOG.md.\n\n -- The qkv authors <qkv@localhost.localdomain>  %s\n' \
+	    printf 'qkv ($(VERSION)) unstable; urgency=medium\n\n  * See CHANGELOG.md.\n\n -- The qkv authors <qkv@qkv.invalid>  %s\n' \
 	        "$$(git -C $(CURDIR) log -1 --format=%cD)" >debian/changelog && dpkg-buildpackage -us -uc -b
 help:
 	@sed -n '/^#/!q; s/^# //p' Makefile

@@ -9,8 +9,8 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "commands/serve/drawing.h"
-#include "data/html.h"
 #include "commands/serve/language.h"
+#include "data/html.h"
 
 enum { MOST_ALTERNATIVES = 10, COUNTERS = 4096, KEYS_LIMIT = 1 << 24 };
 
