@@ -307,7 +307,7 @@ endef
 $(BUILD)/qkv.pc: library/qkv.pc.in base/options.h .FORCE
 	sed -e 's|@prefix@|$(PREFIX)|; s|@libdir@|$(LIBDIR)|; s|@includedir@|$(INCLUDEDIR)|' \
 	    -e 's|@version@|$(VERSION)|' $< >$@
-$(BUILD)/qkv-serve.service: manual/qkv-serve.service.in .FORCE
+$(BUILD)/qkv-serve.service: packages/qkv-serve.service.in .FORCE
 	sed 's|@bindir@|$(BINDIR)|' $< >$@
 install: all $(BUILD)/qkv.pc $(BUILD)/qkv-serve.service
 	$(foreach f,$(PROGRAMS),$(call put,755,$f))
@@ -322,7 +322,7 @@ clean:
 # The Debian packages qkv, libqkv1, libqkv-dev and python3-qkv, of what is committed.
 deb:
 	rm -rf $(BUILD)/deb && mkdir -p $(BUILD)/deb/qkv && git archive HEAD | tar x -C $(BUILD)/deb/qkv
-	cd $(BUILD)/deb/qkv && cp -r scripts/debian debian && \
+	cd $(BUILD)/deb/qkv && cp -r packages/debian debian && \
 	    printf 'qkv ($(VERSION)) unstable; urgency=medium\n\n  * See CHANGELOG.md.\n\n -- The qkv authors <qkv@qkv.invalid>  %s\n' \
 	        "$$(git -C $(CURDIR) log -1 --format=%cD)" >debian/changelog && dpkg-buildpackage -us -uc -b
 help:
