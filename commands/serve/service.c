@@ -240,12 +240,12 @@ static void translate(Engine *engine, Lane *lane, Task *task)
         for (int i = 0; i < t->count; i++) texts[filled++] = t->text[i];
     snprintf(number, sizeof number, "%d", task->alternatives);
     QkvTranslations *out = NULL;
-    if (texts && renew(engine, lane, task->pair, &error) &&
-        qkv_translator_set(engine->translator, "n-best", number, &error) &&
-        (task->alternatives == 1 ||
-         qkv_translator_set(engine->translator, "beam", task->alternatives > 5 ? number : "5",
-                            &error)))
-        out = qkv_translate(engine->translator, texts, beginnings, count, &error);
+    bool good = texts && renew(engine, lane, task->pair, &error);
+    if (good && task->alternatives > 1)  // setting an option compiles the rules of texts again
+        good = qkv_translator_set(engine->translator, "n-best", number, &error) &&
+               qkv_translator_set(engine->translator, "beam",
+                                  task->alternatives > 5 ? number : "5", &error);
+    if (good) out = qkv_translate(engine->translator, texts, beginnings, count, &error);
     free(texts);
     if (task->alternatives > 1 && engine->translator)
         close_engine(lane->service, engine);  // its beam is the command line's again
