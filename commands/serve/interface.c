@@ -204,7 +204,8 @@ static json_t *detect(Exchange *e, const json_t *q)
             length += json_string_length(json_array_get(q, i)) + 1;
         char *all = calloc(length, 1), *end = all;
         for (size_t i = 0; all && i < json_array_size(q); i++) {
-            end = stpcpy(end, json_string_value(json_array_get(q, i)));
+            const char *text = json_string_value(json_array_get(q, i));
+            end = stpcpy(end, text ? text : "");
             *end++ = '\n';
         }
         if (all) count = language_detect(guess, all);
@@ -223,6 +224,19 @@ static json_t *detect(Exchange *e, const json_t *q)
     return list;
 }
 
+/* Nothing is translated from a language to itself. */
+static void answer_unchanged(Exchange *e, const json_t *detected)
+{
+    json_t *q = json_object_get(e->request, "q"),
+           *answer = json_pack("{s:O}", "translatedText", q);
+    json_t *all = json_is_array(q) ? json_array() : json_deep_copy(detected);
+    for (size_t i = 0; i < json_array_size(q); i++)
+        json_array_append_new(all, json_deep_copy(detected));
+    if (detected) json_object_set(answer, "detectedLanguage", all);
+    json_decref(all);
+    exchange_answer(e, 200, answer);
+}
+
 /* The pair of a request; NULL: an answer was given. detected (=) what was detected, or NULL. */
 static const Pair *find_pair(const Interface *in, Exchange *e, json_t **detected)
 {
@@ -234,7 +248,8 @@ static const Pair *find_pair(const Interface *in, Exchange *e, json_t **detected
         if (!all) return NULL;
         for (size_t i = 0; !*detected && i < json_array_size(all); i++) {
             json_t *guess = json_array_get(all, i);
-            if (service_pair(in->service, text_of(guess, "language"), target))
+            const char *code = text_of(guess, "language");
+            if (service_pair(in->service, code, target) || !strcmp(code, target))
                 *detected = json_incref(guess);
         }
         json_decref(all);
@@ -252,6 +267,8 @@ static const Pair *find_pair(const Interface *in, Exchange *e, json_t **detected
         return exchange_error(e, 400, "%s is not supported", target), NULL;
     const Pair *pair = service_pair(in->service, source, target);
     if (pair) return pair;
+    if (!strcmp(source, target) && !strcmp(e->path, "/translate"))
+        return answer_unchanged(e, *detected), NULL;
     language_name(names[0], source), language_name(names[1], target);
     exchange_error(e, 400, "%s (%s) is not available as a target language from %s (%s)",
                    names[1], target, names[0], source);
@@ -359,6 +376,7 @@ static void answer_languages(const Interface *in, Exchange *e)
             if (!strcmp(pair_source(pair), code))
                 json_array_append_new(targets, json_string(pair_target(pair)));
         }
+        json_array_append_new(targets, json_string(code));
         language_name(name, code);
         if (listed) json_decref(targets);
         else

@@ -147,7 +147,7 @@ function translateSoon() {
 async function startServe() {
   const languages = await (await fetch("/languages")).json();
   const name = (code) => languages.find((l) => l.code === code).name;
-  pairs = languages.flatMap(({ code, targets }) => targets.map((target) => ({ source: code, target })));
+  pairs = languages.flatMap(({ code, targets }) => targets.filter((target) => target !== code).map((target) => ({ source: code, target })));
   byId("languages").append(...pairs.map(({ source, target }, i) =>
     make("option", { value: i }, `${name(source)} → ${name(target)}`)));
   const languageChosen = () => {

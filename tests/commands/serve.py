@@ -67,7 +67,7 @@ if which == "all":
           answer.count("<b>") == answer.count("</b>") == 1 and "voiture" in answer, answer)
     check("HTML without a word", post("/translate", q="<br>&nbsp;", format="html", **PAIR)[1] == {"translatedText": "<br>&nbsp;"})
     check("languages", ask("GET", "/languages")[2] == [
-        {"code": "en", "name": "English", "targets": ["fr"]}, {"code": "fr", "name": "French", "targets": ["en"]}])
+        {"code": "en", "name": "English", "targets": ["fr", "en"]}, {"code": "fr", "name": "French", "targets": ["en", "fr"]}])
     settings = ask("GET", "/frontend/settings")[2]
     check("settings", settings["language"]["source"]["code"] == "en" and settings["charLimit"] == 1000000 and not settings["keyRequired"], settings)
     check("health", ask("GET", "/health")[2] == {"status": "ok"})
@@ -78,6 +78,9 @@ if which == "all":
         check("detection", answer[0]["language"] == "fr" and answer[0]["confidence"] > 50, answer)
         answer = post("/translate", q="This is the red car that my sister sees.", source="auto", target="fr")[1]
         check("auto", answer["detectedLanguage"]["language"] == "en" and "voiture" in answer["translatedText"], answer)
+        answer = post("/translate", q="Je voudrais savoir pourquoi.", source="auto", target="fr")[1]
+        check("auto, of the target's language", answer["translatedText"] == "Je voudrais savoir pourquoi." and answer["detectedLanguage"]["language"] == "fr", answer)
+        check("detection of what is no text", post("/detect", q=[7, "the red car of my sister"])[1][0]["language"] == "en")
         answer = post("/translate", q=["This is my sister.", "The red car."], source="auto", target="fr")[1]
         check("auto of an array", len(answer["detectedLanguage"]) == len(answer["translatedText"]) == 2, answer)
     status, _, svg = ask("POST", "/attention", {"q": text, "format": "svg", "head": 2, **PAIR})
@@ -90,7 +93,8 @@ if which == "all":
     refuses("no text", 400, "missing q parameter", post("/translate", **PAIR))
     refuses("no language", 400, "missing source parameter", post("/translate", q="x", target="fr"))
     refuses("another language", 400, "de is not supported", post("/translate", q="x", source="de", target="fr"))
-    refuses("another pair", 400, "English (en) is not available as a target language from English (en)", post("/translate", q="x", source="en", target="en"))
+    check("a language to itself", post("/translate", q=["x  y", "z"], source="en", target="en")[1] == {"translatedText": ["x  y", "z"]})
+    refuses("attention of a language to itself", 400, "English (en) is not available as a target language from English (en)", post("/attention", q="x", source="en", target="en"))
     refuses("another format", 400, "xml format is not supported", post("/translate", q="x", format="xml", **PAIR))
     refuses("another head", 400, "head", post("/attention", q=text, head=99, **PAIR))
     refuses("another sentence", 400, "sentences 1 to 1", post("/attention", q=text, sentence=7, **PAIR))
@@ -136,6 +140,15 @@ if which == "keys":
     refuses("and what is said of them", 429, "Slowdown", [a for a in answers if a[0] == 429][-1] if answers[-1][0] == 429 else (429, {"error": "Slowdown"}))
     answer = ask("OPTIONS", "/translate")[1]
     check("CORS", answer.status == 200 and answer.getheader("Access-Control-Allow-Origin") == "https://example.org")
+
+if which == "full":
+    answers = []
+    body = {"q": [source for source, _ in expected] * 200, **PAIR}
+    threads = [threading.Thread(target=lambda: answers.append(post("/translate", **body))) for _ in range(8)]
+    for thread in threads: thread.start()
+    for thread in threads: thread.join()
+    check("too many that wait", sorted({status for status, _ in answers}) == [200, 503], [status for status, _ in answers])
+    check("what is answered is whole", all(len(answer["translatedText"]) == 200 * len(expected) for status, answer in answers if status == 200))
 
 if which == "document":  # prints the translation of a long text
     print(post("/translate", q=("\n".join(source for source, _ in expected) + "\n") * 200, **PAIR)[1].get("translatedText", "").count("\n"))

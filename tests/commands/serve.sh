@@ -60,6 +60,10 @@ wait $client
 check "SIGTERM: what was begun is answered" sh -c 'cat document >&2; grep -qx 5000 document'
 check "and it ends" ends 0
 
+serve --model "en-fr=$model" --limit-waiting 2 --threads 1
+ask full
+kill -TERM "$server"
+check "SIGTERM ends it" ends 0
 printf 'first\nsecond\n' >keys
 serve --model "en-fr=$model" --api-keys keys --limit-rate 5 --cors https://example.org
 ask keys
