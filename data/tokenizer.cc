@@ -9,6 +9,7 @@ extern "C" {
 #include "base/packed.h"
 #include "base/utf8.h"
 #include "data/sentencepiece.h"
+#include "data/unknown.h"
 #include "data/words.h"
 }
 #include "data/tokenizer-library.hh"
@@ -263,40 +264,6 @@ static void push(Ids *ids, int32_t id)
     ids->id[ids->count++] = id;
 }
 
-/* Whether a character is punctuation that the type word splits off. */
-static bool is_mark(const char *c)
-{
-    static const char *const quotes[] = {"«", "»", "“", "”"};
-    for (const char *quote : quotes)
-        if (!strncmp(c, quote, strlen(quote))) return true;
-    return *c && strchr(".,:;?!()\"", *c);
-}
-
-/* Appends a token for each word of an unknown piece, which is text[place .. end-1]: the library makes one
- * piece of several. A word begins at the first blank after the last word. joined: the piece goes on
- * with the token before. */
-static void push_unknown(Ids *ids, Ids *begin, const char *text, size_t place, size_t end,
-                         bool joined)
-{
-    const auto add = [&](size_t at) {
-        push(ids, ID_UNKNOWN);
-        if (begin) push(begin, (int32_t)at);
-    };
-    bool word = joined, blank = false;  // since the last word
-    size_t first = place;               // blank
-    if (!joined) add(place);
-    for (size_t at = place; at < end; at++) {
-        const bool continues = (text[at] & 0xC0) == 0x80;
-        if (text[at] == ' ' || text[at] == '\t') {
-            if (!blank) first = at;
-            blank = true;
-        } else if (!continues && !is_mark(text + at)) {
-            if (word && blank) add(first);
-            word = true, blank = false;
-        }
-    }
-}
-
 /* Unknown tokens beside each other are one, also where two parts meet, but each word has its own. */
 bool tokenizer_encode_begins(const Tokenizer *tokenizer, Ids *ids, Ids *begin, const char *text,
                              size_t length, Error *error)
@@ -328,7 +295,8 @@ bool tokenizer_encode_begins(const Tokenizer *tokenizer, Ids *ids, Ids *begin, c
                 last = (int32_t)piece.id(), space = 0;
                 const int32_t id = token_of(tokenizer, last, piece.piece());
                 if (id == ID_UNKNOWN) {
-                    push_unknown(ids, begin, text, place, from + piece.end(), joined);
+                    if (!unknown_push(ids, begin, text, place, from + piece.end(), joined))
+                        throw std::bad_alloc();
                     continue;
                 }
                 push(ids, id);

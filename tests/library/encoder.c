@@ -1,0 +1,210 @@
+/* encoder.c -- the page's tokenizer (library/web/tokenizer.c) gives the tokens, their places and the texts of
+ * SentencePiece: with models of each type, on lines of the toy and on lines that nobody writes.
+ *
+ *     encoder MODEL FILE...     the same with the tokenizer of a model, on lines of text */
+#include "base/rng.h"
+#include "data/text.h"
+#include "data/vocabulary.h"
+#include "inference/bundle.h"
+#include "tests/fixtures/test.h"
+
+/* Those of the page, by other names. */
+Tokenizer *web_load(const void *model, size_t size, Error *error);
+void web_free(Tokenizer *tokenizer);
+bool web_encode_begins(const Tokenizer *t, Ids *ids, Ids *begin, const char *text,
+                       size_t length, Error *error);
+bool web_decode_replaced(const Tokenizer *t, char **text, const int32_t *id, size_t count,
+                         const char *const *replacement, Error *error);
+const char *web_piece(const Tokenizer *t, int32_t id);
+const char *web_shown(const Tokenizer *t, int32_t id);
+int web_vocab_size(const Tokenizer *t);
+int web_placeholder(const Tokenizer *t);
+
+static Error error;
+
+typedef struct Both {
+    Tokenizer *own, *web;
+} Both;
+
+/* Whether both have the same tokens for a line, and make the same text of them. */
+static bool same(const Both *b, const char *line, size_t length)
+{
+    Ids own = {0}, web = {0}, own_at = {0}, web_at = {0};
+    char *own_text = NULL, *web_text = NULL;
+    assert_true(tokenizer_encode_begins(b->own, &own, &own_at, line, length, &error));
+    assert_true(web_encode_begins(b->web, &web, &web_at, line, length, &error));
+    bool equal = own.count == web.count &&
+                 !memcmp(own.id, web.id, own.count * sizeof *own.id) &&
+                 !memcmp(own_at.id, web_at.id, own.count * sizeof *own.id);
+    assert_true(tokenizer_decode_replaced(b->own, &own_text, own.id, own.count, NULL, &error));
+    assert_true(web_decode_replaced(b->web, &web_text, own.id, own.count, NULL, &error));
+    if (!equal || strcmp(own_text, web_text)) {
+        fprintf(stderr, "'%.*s'\n  own '%s'\n  web '%s'\n", (int)length, line, own_text,
+                web_text);
+        for (size_t i = 0; i < own.count || i < web.count; i++)
+            fprintf(stderr, "  %s@%d %s@%d\n",
+                    i < own.count ? tokenizer_piece(b->own, own.id[i]) : "",
+                    i < own.count ? own_at.id[i] : -1,
+                    i < web.count ? web_piece(b->web, web.id[i]) : "",
+                    i < web.count ? web_at.id[i] : -1);
+        equal = false;
+    }
+    free(own.id), free(web.id), free(own_at.id), free(web_at.id), free(own_text),
+        free(web_text);
+    return equal;
+}
+
+static Both both(const void *model, size_t size)
+{
+    Both b = {tokenizer_load(model, size, &error), web_load(model, size, &error)};
+    if (!b.own || !b.web) fail_msg("%s", error.text);
+    assert_int_equal(tokenizer_vocab_size(b.own), web_vocab_size(b.web));
+    assert_int_equal(tokenizer_placeholder(b.own), web_placeholder(b.web));
+    for (int id = 0; id < web_vocab_size(b.web); id++) {
+        assert_string_equal(tokenizer_piece(b.own, id), web_piece(b.web, id));
+        assert_string_equal(tokenizer_shown(b.own, id), web_shown(b.web, id));
+    }
+    return b;
+}
+
+/* Compares the lines of a file; returns how many there are. */
+static size_t compare(const Both *b, const char *path, int *different)
+{
+    TextReader reader;
+    const char *line;
+    size_t length;
+    assert_true(text_open(&reader, path, &error));
+    while (text_next(&reader, &line, &length, &error) == TEXT_LINE)
+        if (length < 4000) *different += *different < 10 && !same(b, line, length);
+    size_t lines = reader.line;
+    text_close(&reader);
+    return lines;
+}
+
+static const char *const lines[] = {
+    "the red car sees a zebra, and JANE visits l'Afrique en septembre.",
+    "  two  spaces\tand a tab ",
+    "",
+    " ",
+    "▁",
+    "<ph1> <ph2>x<ph1>",
+    "ﬁne ①② ½ ㎏ ＡＢＣ … “quotes” ‘x’",
+    "été\xcc\x81 e\xcc\x81 Å",
+    "犬が水を飲む。 한국어 ไทย",
+    "👍 ok👍👍 🇫🇷",
+    "a\xc2\xad"
+    "b zero\xe2\x80\x8bwidth\xe2\x80\x8dj",
+    "http://a.org/b?c=1&d 1,000.50 10:30",
+    "<s> </s> <unk> <pad> <0x41>",
+    "¿Qué? ¡Sí! «oui»",
+    "x\x01y\x02",
+    "Straße ŒUVRE İstanbul"};
+
+static const char *sentence(const void *context, size_t i, size_t *length)
+{
+    (void)context;
+    static const char *const words[] = {"the",    "red",    "car", "jane", "sees",    "l'été",
+                                        "visits", "africa", "12",  "犬",   "voiture", "rouge"};
+    static char text[200];
+    Rng rng = rng_stream(7, RNG_INIT, i);
+    text[0] = 0;
+    for (int w = 0; w < 8; w++)
+        strcat(strcat(text, words[rng_below(&rng, 12)]), w % 3 ? " " : ", ");
+    *length = strlen(text);
+    return text;
+}
+
+static void learned(TokenizerSettings settings)
+{
+    unsigned char *model;
+    size_t size;
+    Sentences sentences = {3000, sentence, NULL};
+    if (!tokenizer_train(&model, &size, &sentences, &settings, &error))
+        fail_msg("%s", error.text);
+    Both b = both(model, size);
+    int different = 0;
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
+        different += !same(&b, lines[i], strlen(lines[i]));
+    Rng rng = rng_stream(1, RNG_INIT, 1);
+    for (int i = 0; i < 2000; i++) {  // pieces of the lines, in any order
+        char text[400] = "";
+        for (int k = 0; k < 6; k++) {
+            const char *from = lines[rng_below(&rng, sizeof lines / sizeof *lines)];
+            size_t at = 0, all = strlen(from);
+            while (at < all && rng_below(&rng, 4)) at++;
+            size_t end = at + rng_below(&rng, 12) < all ? at + rng_below(&rng, 12) : all;
+            strncat(text, from + at, end > at ? end - at : 0);
+        }
+        if (text_is_utf8(text, strlen(text), NULL))
+            different += different < 10 && !same(&b, text, strlen(text));
+    }
+    assert_int_equal(different, 0);
+    tokenizer_free(b.own), web_free(b.web), free(model);
+}
+
+TEST(unigram)
+{
+    learned((TokenizerSettings){
+        .type = TOKENIZER_UNIGRAM, .vocab_size = 120, .placeholders = true});
+}
+TEST(bpe)
+{
+    learned((TokenizerSettings){.type = TOKENIZER_BPE,
+                                .vocab_size = 120,
+                                .placeholders = true,
+                                .normalization = NORMALIZATION_TEXT});
+}
+TEST(bytes)
+{
+    learned(
+        (TokenizerSettings){.type = TOKENIZER_BPE, .vocab_size = 400, .byte_fallback = true});
+}
+TEST(unigram_bytes)
+{
+    learned((TokenizerSettings){.type = TOKENIZER_UNIGRAM,
+                                .vocab_size = 400,
+                                .byte_fallback = true,
+                                .lowercase = true});
+}
+TEST(words)
+{
+    learned((TokenizerSettings){.type = TOKENIZER_WORD, .vocab_size = 40, .lowercase = true});
+}
+TEST(words_with_placeholders)
+{
+    learned(
+        (TokenizerSettings){.type = TOKENIZER_WORD, .vocab_size = 60, .placeholders = true});
+}
+TEST(characters)
+{
+    learned((TokenizerSettings){.type = TOKENIZER_CHAR, .vocab_size = 60});
+}
+
+TEST(the_toy)
+{
+    Bundle bundle;
+    int different = 0;
+    if (!bundle_load_rows(&bundle, "data/toy/model.safetensors", &error))
+        fail_msg("%s", error.text);
+    Both b = both(bundle.vocabulary.model[TARGET], bundle.vocabulary.size[TARGET]);
+    for (int side = 0; side < 2; side++)
+        assert_int_equal(
+            compare(&b, side ? "data/toy/test.fr" : "data/toy/test.en", &different), 500);
+    assert_int_equal(different, 0);
+    tokenizer_free(b.own), web_free(b.web);
+    bundle_free(&bundle);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 3) return run_all_tests("encoder", NULL, NULL);
+    Bundle bundle;
+    if (!bundle_load_rows(&bundle, argv[1], &error)) return puts(error.text), 1;
+    Both b = both(bundle.vocabulary.model[TARGET], bundle.vocabulary.size[TARGET]);
+    for (int i = 2, different = 0; i < argc; i++, different = 0) {
+        size_t count = compare(&b, argv[i], &different);
+        printf("%s: %zu lines, %d%s differ\n", argv[i], count, different,
+               different == 10 ? " and more" : "");
+    }
+    return 0;
+}
