@@ -38,6 +38,19 @@ int utf8_decode(const char *text, size_t left, unsigned *code)
     return length;
 }
 
+bool utf8_is_valid(const char *bytes, size_t length, size_t *bad)
+{
+    unsigned code;
+    for (size_t i = 0, count; i < length; i += count) {
+        count =
+            (signed char)bytes[i] >= 0 ? 1 : (size_t)utf8_decode(bytes + i, length - i, &code);
+        if (count > 1 || (signed char)bytes[i] >= 0) continue;
+        if (bad) *bad = i;
+        return false;
+    }
+    return true;
+}
+
 int utf8_next(const char *text, unsigned *code)
 {
     return utf8_decode(text, 4, code);

@@ -18,6 +18,10 @@ int utf8_decode(const char *text, size_t length, unsigned *code);
 /* The same for a text that ends in a zero, which is not its first byte. */
 int utf8_next(const char *text, unsigned *code);
 
+/* Whether bytes[0..length) is valid UTF-8. If not, *bad (unless NULL) is the index of the first
+ * invalid byte. */
+bool utf8_is_valid(const char *bytes, size_t length, size_t *bad);
+
 /* text (=) the character, which is below 0x110000, in UTF-8, and a zero */
 void utf8_encode(char text[5], unsigned code);
 

@@ -7,6 +7,7 @@
 #include "base/grow.h"
 #include "base/hash.h"
 #include "base/textstream.h"
+#include "base/utf8.h"
 #include "data/text.h"
 
 #include <ctype.h>
@@ -254,7 +255,7 @@ static bool add_block(HtmlDocument *d, int first, int last)
     for (int i = first; i <= last; i++) put_unit(stream.out, d, &d->unit[i]);
     char *text = textstream_close(&stream);
     /* Gumbo makes what is not UTF-8 of &#9999999999; */
-    if (text && (!has_letter(text) || !text_is_utf8(text, strlen(text), NULL)))
+    if (text && (!has_letter(text) || !utf8_is_valid(text, strlen(text), NULL)))
         return free(text), true;
     if (text) d->block[d->count++] = (HtmlBlock){a->begin, b->end, first, last, text};
     return text;

@@ -37,6 +37,7 @@
 
 #include "base/grow.h"
 #include "base/packed.h"
+#include "base/utf8.h"
 #include "data/text.h"
 
 #include <stdlib.h>
@@ -95,7 +96,7 @@ static bool parse_charsmap(Charsmap *map, Bytes bytes)
     map->units = size / 4;
     map->string = (const char *)bytes.at + 4 + size;
     map->size = bytes.count - 4 - size;
-    return map->string[map->size - 1] == 0 && text_is_utf8(map->string, map->size, NULL);
+    return map->string[map->size - 1] == 0 && utf8_is_valid(map->string, map->size, NULL);
 }
 
 /* What is known of a state: the length of the longest path from it, and the most leaves on
@@ -209,7 +210,7 @@ static bool read_piece(Pieces *pieces, Bytes message, Error *error)
     const char *text = (const char *)piece->text.at;
     size_t length = piece->text.count;
     if (length > 0 && length <= MAX_PIECE && !memchr(text, 0, length) &&
-        text_is_utf8(text, length, NULL))
+        utf8_is_valid(text, length, NULL))
         return true;
     return error_set(error, "piece %d is not text", pieces->count - 1);
 }

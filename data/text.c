@@ -36,17 +36,6 @@ static size_t character(const char *bytes, size_t length)
     return count == 1 && code > 0x7F ? 0 : count;
 }
 
-bool text_is_utf8(const char *bytes, size_t length, size_t *bad)
-{
-    for (size_t i = 0, count; i < length; i += count) {
-        count = (signed char)bytes[i] >= 0 ? 1 : character(bytes + i, length - i);
-        if (count) continue;
-        if (bad) *bad = i;
-        return false;
-    }
-    return true;
-}
-
 bool text_is_xml(const char *line)
 {
     return !strncmp(line, "<?xml", 5) || !strncmp(line, "<tmx", 4);
@@ -310,7 +299,7 @@ static bool check_format(const TextReader *reader, Error *error)
 static bool check_line(TextReader *reader, const char **line, size_t *length, Error *error)
 {
     size_t bad = 0;
-    bool good = text_is_utf8(*line, *length, &bad);
+    bool good = utf8_is_valid(*line, *length, &bad);
     if (reader->replace)
         return (good && !memchr(*line, 0, *length)) ||
                text_replace(reader, line, length, error);

@@ -56,7 +56,3 @@ bool text_columns(const char *line, size_t *length, const char **second, size_t 
 
 /* Whether the first line of a text says that it is XML. */
 bool text_is_xml(const char *line);
-
-/* Whether bytes[0..length) is valid UTF-8. If not, *bad (unless NULL) is the index of the first
- * invalid byte. */
-bool text_is_utf8(const char *bytes, size_t length, size_t *bad);

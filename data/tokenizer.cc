@@ -9,7 +9,7 @@ extern "C" {
 #include "base/packed.h"
 #include "base/utf8.h"
 #include "data/sentencepiece.h"
-#include "data/unknown.h"
+#include "data/tokenizer-unknown.h"
 #include "data/words.h"
 }
 #include "data/tokenizer-library.hh"

@@ -1,5 +1,6 @@
 /* qkv.c -- the library for other programs; see qkv.h. */
 #include "library/qkv.h"
+#include "base/utf8.h"
 
 #include <limits.h>
 #include <locale.h>
@@ -53,7 +54,7 @@ static bool given(const void *argument, const char *what, Error *error)
 static bool check_text(const char *text, const char *what, int number, Error *error)
 {
     if (!text) return error_set(error, "%s %d is NULL", what, number);
-    return text_is_utf8(text, strlen(text), NULL) ||
+    return utf8_is_valid(text, strlen(text), NULL) ||
            error_set(error, "%s %d is not valid UTF-8", what, number);
 }
 

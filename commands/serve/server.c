@@ -17,6 +17,7 @@
 
 #include "base/clock.h"
 #include "base/grow.h"
+#include "base/utf8.h"
 #include "data/text.h"
 
 enum { CONNECTIONS = 4000, SECONDS = 60, FIELD = 1 << 16, LAST_SECONDS = 10 };
@@ -173,7 +174,7 @@ static bool read_parameters(Exchange *e)
     json_object_foreach(e->request, key, value) if (json_is_string(value))
     {
         const char *text = json_string_value(value);
-        e->refused |= !text_is_utf8(text, json_string_length(value), NULL);
+        e->refused |= !utf8_is_valid(text, json_string_length(value), NULL);
     }
     if (e->refused)
         return exchange_error(e, 400, "Invalid request: it is not UTF-8 without NUL"), false;

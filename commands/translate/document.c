@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "base/utf8.h"
 #include "commands/command.h"
 #include "data/html.h"
 #include "inference/answer.h"
@@ -82,7 +83,7 @@ bool document_run(Input *input, const Models *models, Workers *workers, const Re
     for (int i = 0; good && i < r->texts.count; i++) {
         const char *html = r->texts.item[i];
         size_t bad;
-        good = (text_is_utf8(html, strlen(html), &bad) ||
+        good = (utf8_is_valid(html, strlen(html), &bad) ||
                 error_set(error, "text %d is not valid UTF-8 (byte %zu)", i + 1, bad + 1)) &&
                translate_document(&w, html, strlen(html), error);
         putchar('\n');
@@ -92,7 +93,7 @@ bool document_run(Input *input, const Models *models, Workers *workers, const Re
         char *html = file_read_input("-", TEXT_MAX_LINE, &length, error);
         good =
             html &&
-            (text_is_utf8(html, length, &bad) ||
+            (utf8_is_valid(html, length, &bad) ||
              error_set(error, TEXT_STANDARD_INPUT " is not valid UTF-8 (byte %zu)", bad + 1)) &&
             (strlen(html) == length ||
              error_set(error, TEXT_STANDARD_INPUT " has a NUL byte in it")) &&

@@ -83,7 +83,7 @@ static TextResult next_line(Input *input, const char **line, size_t *length, Err
     if (input->lines == input->texts->count) return TEXT_END;
     *line = input->texts->item[input->lines];
     *length = strlen(*line);
-    if (text_is_utf8(*line, *length, &bad)) return TEXT_LINE;
+    if (utf8_is_valid(*line, *length, &bad)) return TEXT_LINE;
     if (input->reader.replace)
         return text_replace(&input->reader, line, length, error) ? TEXT_LINE : TEXT_ERROR;
     error_set(error, "text %lld is not valid UTF-8 (byte %zu)", input->lines + 1, bad + 1);

@@ -132,7 +132,7 @@ static const Option request_options[] = {
 static bool check_text(const char *name, const char *text, Error *error)
 {
     size_t bad;
-    return !text || text_is_utf8(text, strlen(text), &bad) ||
+    return !text || utf8_is_valid(text, strlen(text), &bad) ||
            error_set(error, "--%s is not valid UTF-8 (byte %zu)", name, bad + 1);
 }
 

@@ -1,9 +1,9 @@
-/* pack.c -- a model for the page: its options, its words and its weights as three files.
+/* pack.c -- a model for the page: its options, its vocabulary and its weights as three files.
  *
  *   pack MODEL.safetensors FOLDER
  *
  *   options.txt      lines "name value" of the model's options
- *   words.txt      a piece a line, in the order of the ids
+ *   vocabulary.bin the tokenizer, as SentencePiece's library saves it
  *   weights.bin    for each tensor of the table (model/params.h) row by row: float s, s = max |w| / 131071,
  *                  then its numbers w as u = round(w/s) + 131072, four in 9 bytes: the low 16 bits of
  *                  each, little-endian, then 2 high bits of each, the first's lowest
@@ -59,14 +59,13 @@ int main(int argc, char **argv)
     Bundle bundle;
     if (argc != 3 || !bundle_load_rows(&bundle, argv[1], &error))
         return fprintf(stderr, "pack: %s\n", argc == 3 ? error.text : "MODEL FOLDER"), 1;
-    FILE *options = file_in(argv[2], "options.txt"), *words = file_in(argv[2], "words.txt"),
+    FILE *options = file_in(argv[2], "options.txt"),
+         *vocabulary = file_in(argv[2], "vocabulary.bin"),
          *weights = file_in(argv[2], "weights.bin");
-    if (!options || !words || !weights) return perror(argv[2]), 1;
+    if (!options || !vocabulary || !weights) return perror(argv[2]), 1;
     const Transformer *model = &bundle.model;
     put_options(options, &model->config);
-    const Tokenizer *tokenizer = bundle.vocabulary.tokenizer[TARGET];
-    for (int id = 0; id < model->config.vocab - 1; id++)
-        fprintf(words, "%s\n", tokenizer_piece(tokenizer, id));
+    fwrite(bundle.vocabulary.model[TARGET], 1, bundle.vocabulary.size[TARGET], vocabulary);
     for (const Tensor *t = model->params.tensor; t < model->params.tensor + model->params.count;
          t++) {
         size_t row = t->shape[1] > 1 ? (size_t)t->shape[1] : t->count;
@@ -74,5 +73,5 @@ int main(int argc, char **argv)
             put_row(weights, model->block + t->offset + at, row);
     }
     bundle_free(&bundle);
-    return fclose(options) | fclose(words) | fclose(weights);
+    return fclose(options) | fclose(vocabulary) | fclose(weights);
 }

@@ -60,6 +60,11 @@ int workers_processors(void)
     return 1;
 }
 
+bool words_letter(unsigned code)
+{
+    return code > 0x7F || (code | 32) - 'a' < 26 || code - '0' < 10;
+}
+
 bool words_number(int *word, int *words, const char *text, size_t length, Error *error)
 {
     (void)error;

@@ -19,7 +19,7 @@
 #include "base/textstream.h"
 #include "base/utf8.h"
 #include "data/sentencepiece.h"
-#include "data/unknown.h"
+#include "data/tokenizer-unknown.h"
 #include "data/words.h"
 
 /* ---- texts and their numbers ---- */
@@ -33,7 +33,14 @@ typedef struct Table {
     Entry *entry;  // [size], a power of two; text NULL: free
     size_t size, count;
     int longest;  // of its texts
+    uint64_t
+        lengths[256];  // of those that begin with a byte: bit n if one has n bytes, 63 for more
 } Table;
+
+static bool table_has(const Table *t, const char *text, int length)
+{
+    return t->lengths[(unsigned char)*text] >> (length < 63 ? length : 63) & 1;
+}
 
 static Entry *table_place(const Table *t, const char *text, int length)
 {
@@ -47,15 +54,15 @@ static Entry *table_place(const Table *t, const char *text, int length)
 /* The number of a text, or -1. */
 static int table_find(const Table *t, const char *text, int length)
 {
-    const Entry *e = t->size && length <= t->longest ? table_place(t, text, length) : NULL;
+    const Entry *e = length && table_has(t, text, length) ? table_place(t, text, length) : NULL;
     return e && e->text ? e->value : -1;
 }
 
 static bool table_put(Table *t, const char *text, int length, int value)
 {
     if (2 * ++t->count > t->size) {
-        Table larger = {
-            .size = t->size ? 2 * t->size : 64, .count = t->count, .longest = t->longest};
+        Table larger = *t;
+        larger.size = t->size ? 2 * t->size : 64;
         larger.entry = calloc(larger.size, sizeof *larger.entry);
         if (!larger.entry) return false;
         for (size_t i = 0; i < t->size; i++)
@@ -67,6 +74,7 @@ static bool table_put(Table *t, const char *text, int length, int value)
     Entry *e = table_place(t, text, length);
     if (!e->text) *e = (Entry){strndup(text, (size_t)length), length, value};
     if (length > t->longest) t->longest = length;
+    t->lengths[(unsigned char)*text] |= (uint64_t)1 << (length < 63 ? length : 63);
     return e->text;
 }
 

@@ -14,6 +14,7 @@
 #include "explain/page.h"
 #include "inference/copying.h"
 #include "inference/translator.h"
+#include "model/quantised.h"
 #include "training/trainer.h"
 
 #define EXPORT(name) __attribute__((export_name(#name))) name
@@ -41,13 +42,14 @@ const char *EXPORT(web_error)(void)
     return web.error.text;
 }
 
-/* ---- the model: three files of library/web/pack.c ---- */
+/* ---- the model: tokenizers, and what library/web/pack.c or commands/translate/webpage.h writes ---- */
 
-bool EXPORT(web_words)(const char *words)
+bool EXPORT(web_vocabulary)(const void *source, size_t source_size, const void *target,
+                            size_t target_size)
 {
     vocabulary_free(&web.vocabulary);
-    const void *const model[SIDES] = {NULL, words};
-    return vocabulary_copy(&web.vocabulary, model, (size_t[SIDES]){0, strlen(words)},
+    const void *const model[SIDES] = {source_size ? source : NULL, target};
+    return vocabulary_copy(&web.vocabulary, model, (size_t[SIDES]){source_size, target_size},
                            &web.error) &&
            vocabulary_load(&web.vocabulary, &web.error);
 }
@@ -63,7 +65,10 @@ static bool set_options(const OptionGroup *group, const char *lines)
 
 bool EXPORT(web_model)(const char *options)
 {
-    ModelConfig config = {.vocab = tokenizer_vocab_size(web.vocabulary.tokenizer[TARGET])};
+    const Vocabulary *v = &web.vocabulary;
+    ModelConfig config = {.vocab = tokenizer_vocab_size(v->tokenizer[TARGET])};
+    if (!vocabulary_is_joint(v))
+        config.source_vocab = tokenizer_vocab_size(v->tokenizer[SOURCE]);
     const OptionGroup group = {"Model", NULL, model_options, model_option_count, &config};
     if (!set_options(&group, options)) return false;
     free(web.kept);
@@ -100,6 +105,32 @@ bool EXPORT(web_weights)(const unsigned char *bytes, size_t size)
             bytes = take_row(to + at, row, bytes);
     }
     return true;
+}
+
+/* The weights of commands/translate/webpage.h; the model computes in int8 from now on, and is not trained. */
+bool EXPORT(web_int8)(const unsigned char *bytes, size_t size)
+{
+    const Params *params = &web.model.params;
+    const unsigned char *end = bytes + size;
+    for (int t = 0; t < params->count; t++) {
+        const Tensor *tensor = &params->tensor[t];
+        size_t row = (size_t)tensor->shape[1], rows = row ? tensor->count / row : 0;
+        real *to = web.model.block + tensor->offset;
+        bool quantised = end > bytes && *bytes++;
+        size_t needed =
+            quantised ? rows * (sizeof(float) + row) : tensor->count * sizeof(float);
+        if ((size_t)(end - bytes) < needed)
+            return error_set(&web.error, "the weights end before %s", tensor->name);
+        for (size_t i = 0; i < tensor->count; i++) {
+            const unsigned char *at =
+                quantised ? bytes + i / row * (sizeof(float) + row) : bytes + i * sizeof(float);
+            float scale;
+            memcpy(&scale, at, sizeof scale);
+            to[i] = quantised ? scale * (real)(int8_t)at[sizeof scale + i % row] : scale;
+        }
+        bytes += needed;
+    }
+    return transformer_prepare(&web.model, true, &web.error);
 }
 
 /* ---- changes ---- */
@@ -238,15 +269,18 @@ static bool backward(Snapshot *snapshot)
 
 static char *data_of(Snapshot *snapshot, bool given)
 {
+    bool goes_back = !web.model.prepared.count;
     PictureInput input = {.snapshot = snapshot,
-                          .gradients = snapshot,
+                          .gradients = goes_back ? snapshot : NULL,
                           .vocabulary = &web.vocabulary,
                           .model_name = "the model in this page",
                           .choice = &choice_default,
+                          .words = !goes_back,
                           .given = given};
     TextStream stream;
     JsonWriter json = {.out = textstream_open(&stream)};
-    bool good = json.out && backward(snapshot) && page_data(&json, &input, true, &web.error);
+    bool good = json.out && (!goes_back || backward(snapshot)) &&
+                page_data(&json, &input, true, &web.error);
     char *text = textstream_close(&stream);
     return good ? text : (free(text), NULL);
 }
@@ -256,7 +290,9 @@ static char *attention_of(const Answer *answer, const Packed *to, const char *co
                           const double *each, bool given)
 {
     const Packed from = {1, answer->lines.start[1], answer->lines.ids.id, NULL};
-    Snapshot *snapshot = snapshot_open_for(&web.model, &from, to, KEEP_GRADIENTS, &web.error);
+    Snapshot *snapshot = snapshot_open_for(
+        &web.model, &from, to, web.model.prepared.count ? KEEP_ATTENTION : KEEP_GRADIENTS,
+        &web.error);
     if (!snapshot) return NULL;
     snapshot->unknown[SOURCE] = (const char *const *)answer->lines.unknown;
     snapshot->unknown[TARGET] = unknown;

@@ -1,7 +1,7 @@
 "use strict";
 /* engine.js -- the program as WebAssembly, in a page or in node: the functions of library/web/web.c.
  *
- *   const engine = await startEngine({ program, words, options, weights });   Uint8Arrays and two texts
+ *   const engine = await startEngine({ program, vocabulary, options, weights });   Uint8Arrays and a text
  *   engine.translate("jane visits africa .")     [{score, text}], one for each line
  *   engine.attention("jane visits africa .", "")  the data of a page (explain/page.h), for a translation or the model's own
  *   engine.change("cross.2.1=zero", "scale=1")   until the next change
@@ -32,7 +32,13 @@ function wasi(view) {
   };
 }
 
-async function startEngine({ program, words, options, weights }) {
+/* The bytes of a gzip file as base64. */
+async function unpack(text) {
+  const file = new Blob([Uint8Array.from(atob(text.trim()), (letter) => letter.charCodeAt(0))]);
+  return new Uint8Array(await new Response(file.stream().pipeThrough(new DecompressionStream("gzip"))).arrayBuffer());
+}
+
+async function startEngine({ program, source = new Uint8Array(), vocabulary, options, weights, int8 }) {
   const view = () => new DataView(c.memory.buffer);
   const { instance } = await WebAssembly.instantiate(program, { wasi_snapshot_preview1: wasi(view) });
   const c = instance.exports;
@@ -64,8 +70,9 @@ async function startEngine({ program, words, options, weights }) {
     return text;
   }
 
-  call("web_words", words);
+  call("web_vocabulary", source, source.length, vocabulary, vocabulary.length);
   call("web_model", options);
+  if (int8) call("web_int8", int8, int8.length);
   if (weights) call("web_weights", weights, weights.length);
   const engine = {
     translate: (lines) => textOf("web_translate", lines).split("\n").slice(0, -1).map((line) => {

@@ -80,7 +80,7 @@ function begin() {
   trainer.worker.onmessage = reported;
   trainer.losses = [];
   trainer.worker.postMessage({ start: {
-    program: packed("program"), words: byId("words").textContent.trimStart(), size: width / Number(value("model-heads")), width,
+    program: engineParts.program, vocabulary: engineParts.vocabulary, size: width / Number(value("model-heads")), width,
     model: `${byId("options").textContent}\nd-model ${width}\nffn ${2 * width}\nheads ${value("model-heads")}\nattention-score ${value("score")}\n`,
     training: `batch-tokens 800\nmicro-tokens 400\naccumulators 2\nwarmup 200\nlearning-rate ${Number(value("rate"))}\n`,
   } });

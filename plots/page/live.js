@@ -1,6 +1,6 @@
 /* live.js -- the page that translates by itself: a sentence, and changes of the model that act at once. */
 
-const packed = (id) => Uint8Array.from(atob(byId(id).textContent), (letter) => letter.charCodeAt(0));
+const engineParts = {};  // of the engine, as bytes
 let engine = null;
 
 /* What of the model the controls change, as engine.change takes it. */
@@ -67,10 +67,8 @@ async function startLive() {
   byId("sentence").value = DATA.source;
   listHeads();
   try {
-    engine = await startEngine({
-      program: packed("program"), weights: packed("weights"),
-      words: byId("words").textContent.trimStart(), options: byId("options").textContent,
-    });
+    for (const name of ["program", "vocabulary", "weights"]) engineParts[name] = await unpack(byId(name).textContent);
+    engine = await startEngine({ ...engineParts, options: byId("options").textContent });
   } catch (error) {
     byId("answer").textContent = `The model does not start in this browser: ${error.message}`;
     return;

@@ -1,6 +1,6 @@
 /* worker.js -- trains in a worker of the page: runs the engine (engine.js) and reports to learn.js.
  *
- *   in    {start: {program, words, model, training, size, width}}, {run: true | false}, {step: true}, {rate},
+ *   in    {start: {program, vocabulary, model, training, size, width}}, {run: true | false}, {step: true}, {rate},
  *         {look: {sentence, reference, changes, sentences, kind, layer, head}}: what the reports show
  *   out   {update, losses, seconds, answer, translations, projections}, or {error} */
 let engine = null, run = null, look = null, losses = [], running = false, update = 0, seconds = 0;
@@ -46,7 +46,7 @@ const failed = (error) => {
 async function take({ start, look: at, step: once, run: on, rate }) {
   if (start) {
     run = start;
-    engine = await startEngine({ program: run.program, words: run.words, options: run.model });
+    engine = await startEngine({ program: run.program, vocabulary: run.vocabulary, options: run.model });
     engine.train(run.model, run.training);
   }
   if (!engine) return;

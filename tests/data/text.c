@@ -161,7 +161,7 @@ TEST(utf8_exhaustively)
                                        LAST[(i >> 18) % 6], LAST[(i >> 18) / 6]};
         const char *s = (const char *)byte;
         size_t count = i % 4 + 1, bad = 0;
-        bool valid = text_is_utf8(s, count, &bad);
+        bool valid = utf8_is_valid(s, count, &bad);
         if (valid != is_utf8(s, count)) fail_msg("%02x %02x", byte[0], byte[1]);
         bool after = valid || (bad < count && is_utf8(s, bad));
         for (size_t end = bad + 1; !valid && end <= count; end++)

@@ -1,6 +1,7 @@
 /* tokenizer.c -- every type learns, encodes and decodes, with any text, any damage and all
  * threads. */
 #include "base/packed.h"
+#include "base/utf8.h"
 #include "data/text.h"
 #include "tests/fixtures/learned-tokenizer.h"
 #include "tests/fixtures/small-model.h"
@@ -519,7 +520,7 @@ TEST(any_bytes)
             for (size_t i = 0; i < ids.count; i += 3)
                 ids.id[i] = (int32_t)rng_below(&rng, (uint32_t)tokenizer_vocab_size(tokenizer));
             assert_true(tokenizer_decode(tokenizer, &text, ids.id, ids.count, &error));
-            assert_true(text_is_utf8(text, strlen(text), NULL));
+            assert_true(utf8_is_valid(text, strlen(text), NULL));
             assert_null(strpbrk(text, "\n\r"));
             free(text);
             free(ids.id);
@@ -616,7 +617,7 @@ static bool loads(const void *model, size_t size, Error *why)
         tokenizer_encode(tokenizer, &ids, TEXT[i], strlen(TEXT[i]), why);
     char *text;
     if (tokenizer_decode(tokenizer, &text, ids.id, ids.count, why)) {
-        assert_true(text_is_utf8(text, strlen(text), NULL));
+        assert_true(utf8_is_valid(text, strlen(text), NULL));
         free(text);
     }
     free(ids.id);

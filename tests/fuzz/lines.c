@@ -8,6 +8,7 @@
  * --head take the place of gold alignments. */
 #include <math.h>
 
+#include "base/utf8.h"
 #include "tests/fixtures/fuzz-model.h"
 
 #include "commands/translate/alignment.h"
@@ -92,7 +93,7 @@ static void work(What what, View *view, Input *input, char *const part[3])
     models.ensemble = ensemble_of(&view->bundle->model);
     switch (what) {
     case GIVEN:
-        if (!text_is_utf8(part[1], strlen(part[1]), NULL)) break;
+        if (!utf8_is_valid(part[1], strlen(part[1]), NULL)) break;
         translate_all(view, input, part[1]);
         break;
     case SCORE: accepted(likelihood_run(input, &models, worker, r->json, &error)); break;

@@ -1,4 +1,5 @@
 /* segments.c -- fuzzes the parts of a text; the first byte chooses its language. */
+#include "base/utf8.h"
 #include "tests/fixtures/fuzz.h"
 
 #include "data/segments.h"
@@ -10,12 +11,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     static Segments segments;
     const char *text = (const char *)data + 1;
     size_t at = 0;
-    if (!size-- || !text_is_utf8(text, size, NULL)) return 0;
+    if (!size-- || !utf8_is_valid(text, size, NULL)) return 0;
     if (!accepted(segments_find(&segments, text, size, language[*data & 7], &error))) return 0;
     for (int i = 0; i < segments.count; at = segments.segment[i++].end) {
         Segment s = segments.segment[i];
         assert(s.begin == at && s.end > at && s.end <= size && !(s.kept && s.continues));
-        assert(text_is_utf8(text + at, s.end - at, NULL));
+        assert(utf8_is_valid(text + at, s.end - at, NULL));
     }
     assert(at == size);
     return 0;

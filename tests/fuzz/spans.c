@@ -1,6 +1,7 @@
 /* spans.c -- fuzzes the spans, the typography and the case of a text: a regular expression of the
  * user's; 0x1E; the text, of which characters above U+00FF are unknown. */
 #include "data/spans.h"
+#include "base/utf8.h"
 #include "data/text.h"
 
 #include "tests/fixtures/fuzz.h"
@@ -20,24 +21,24 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     Spans spans = {0};
     if (!builtin) assert(builtin = spanrules_open(NULL, 0, NULL, &error));
     accepted(rules);
-    for (int i = !rules; i < 2 && text_is_utf8(text, length, NULL); i++) {
+    for (int i = !rules; i < 2 && utf8_is_valid(text, length, NULL); i++) {
         if (!accepted(
                 spans_find(&spans, i ? builtin : rules, text, length, latin, NULL, &error)))
             continue;
         for (int k = 0; k < spans.count; k++) {
             const Span *s = &spans.span[k];
             assert(s->begin < s->end && s->end <= length && (!k || s[-1].end <= s->begin));
-            assert(text_is_utf8(text + s->begin, s->end - s->begin, NULL));
-            assert(text_is_utf8(text + s->end, length - s->end, NULL));
+            assert(utf8_is_valid(text + s->begin, s->end - s->begin, NULL));
+            assert(utf8_is_valid(text + s->end, length - s->end, NULL));
         }
         assert(text_cleaned(&clean, text, length, latin, NULL, &error));
-        assert(text_is_utf8(clean, strlen(clean), NULL));
+        assert(utf8_is_valid(clean, strlen(clean), NULL));
         LetterCase to = text_case(text, length);
         for (int k = 0; k < 2; k++) {
             char *cased;
             assert(k ? text_in_case(&cased, text, length, to, &error)
                      : text_lowered(&cased, text, length, to, true, NULL, NULL, &error));
-            assert(text_is_utf8(cased, strlen(cased), NULL));
+            assert(utf8_is_valid(cased, strlen(cased), NULL));
             free(cased);
         }
         free(clean);

@@ -1,6 +1,7 @@
 /* tokenizer.c -- fuzzes SentencePiece models: those of checkpoints, and those of --tokenizer-model,
  * which are rewritten first. A model that is accepted encodes texts, and decodes what it has
  * made of them. */
+#include "base/utf8.h"
 #include "data/text.h"
 #include "data/vocabulary.h"
 
@@ -18,7 +19,7 @@ static void use(const Tokenizer *tokenizer, const char *text, size_t length)
             assert(ids.id[i] >= 0 && ids.id[i] < tokenizer_vocab_size(tokenizer) - 1 &&
                    (size_t)begin.id[i] <= length && tokenizer_label(tokenizer, ids.id[i]));
         if (accepted(tokenizer_decode(tokenizer, &decoded, ids.id, ids.count, &error)))
-            assert(text_is_utf8(decoded, strlen(decoded), NULL));
+            assert(utf8_is_valid(decoded, strlen(decoded), NULL));
     }
     free(decoded);
     free(ids.id);
@@ -38,7 +39,7 @@ static void load(const void *model, size_t size)
     for (size_t i = 0, length = strlen(part); i < LONG; i++) all[i] = part[i % length];
     if (size % 8 == 0) use(tokenizer, all, LONG - LONG % strlen(part));
     size_t bad = 0;
-    use(tokenizer, model, text_is_utf8(model, size, &bad) ? size : bad);
+    use(tokenizer, model, utf8_is_valid(model, size, &bad) ? size : bad);
     tokenizer_free(tokenizer);
 }
 

@@ -1,4 +1,4 @@
-/* unknown.h -- the tokens of words that a tokenizer does not know. */
+/* tokenizer-unknown.h -- the tokens of words that a tokenizer does not know. */
 #pragma once
 
 #include "data/tokenizer.h"

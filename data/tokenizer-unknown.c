@@ -1,5 +1,5 @@
-/* unknown.c -- words that a tokenizer does not know; see unknown.h. */
-#include "data/unknown.h"
+/* tokenizer-unknown.c -- words that a tokenizer does not know; see tokenizer-unknown.h. */
+#include "data/tokenizer-unknown.h"
 
 #include "base/grow.h"
 #include "base/packed.h"
