@@ -3,7 +3,8 @@
 # make asan       the same under AddressSanitizer and UndefinedBehaviorSanitizer
 # make tsan       both programs under ThreadSanitizer, in build/tsan; make test then runs them, too
 # make fuzz       the fuzzers of tests/fuzz, with clang's libFuzzer; scripts/fuzz runs them
-# make page       build/page/qkv.html: the toy's model in one page for browsers (clang, lld, wasi-libc)
+# make page       build/page/qkv.html: the toy's model in one page for browsers; own.html, which ./translate --page
+#                 fills with another (clang, lld, wasi-libc)
 # make reference  build/reference/transformer: the whole network in one file
 # make exercise E=3    makes and checks an exercise of docs/exercises.md
 # make check-all  the slow checks: sanitizers, valgrind, coverage, clang, … (scripts/check-all --help)
@@ -165,11 +166,11 @@ $(BUILD)/explain/page.o: $(BUILD)/plots/page.inc
 $(BUILD)/explain/page.o: FLAGS += -I$(BUILD)
 
 # The page of ./serve: the same, with two fields, for texts that the server translates.
-$(BUILD)/plots/serve.inc: $(BUILD)/plots/page.inc plots/page/serve.html plots/page/serve.js
+$(BUILD)/plots/serve.inc: $(BUILD)/plots/page.inc $(addprefix plots/page/,serve.html http.js serve.js)
 	sed -e '/@style@/{r plots/page/page.css' -e 'd;}' -e '/@script@/{r $(BUILD)/plots/page.js' -e 'd;}' \
 	    -e "s/script-src 'unsafe-inline'/&; connect-src 'self'/" \
 	    -e 's|<h1 id="title">.*|<h1>Translate</h1><p id="title" class="sr"></p>|' -e '/^<\/header>/r plots/page/serve.html' \
-	    -e '/^<\/body>/{s/.*/<script>/;r plots/page/serve.js' -e '}' -e 's/^<\/html>/<\/script>\n<\/body>\n&/' \
+	    -e '/^<\/body>/{s/.*/<script>/;r plots/page/http.js' -e 'r plots/page/serve.js' -e '}' -e 's/^<\/html>/<\/script>\n<\/body>\n&/' \
 	    plots/page/page.html | od -An -v -tx1 | sed 's/ \(..\)/0x\1,/g' >$@
 $(BUILD)/commands/serve/drawing.o: $(BUILD)/plots/serve.inc
 $(BUILD)/commands/serve/drawing.o: FLAGS += -I$(BUILD)
@@ -196,9 +197,19 @@ $(BUILD)/page/pack: $(BUILD)/library/web/pack.o $(BUILD)/all.a
 	$(CC) $(FLAGS) $^ -o $@ $(LDFLAGS) $(LIBS)
 $(BUILD)/page/qkv.html: $(BUILD)/page/qkv.wasm $(BUILD)/page/pack $(BIN)/translate scripts/page plots/page/live.html plots/page/learn.html $(LIVE)
 	BUILD=$(BUILD) BIN=$(BIN) RUN="$(RUN)" scripts/page $(LIVE)
+# The page of ./translate --page, without a model.
+$(BUILD)/page/own.html: $(BUILD)/page/qkv.wasm $(BUILD)/plots/page.inc $(addprefix plots/page/,serve.html engine.js own.js serve.js)
+	gzip -9nc $< | base64 -w 0 >$(BUILD)/page/qkv.base64
+	sed -e '/@style@/{r plots/page/page.css' -e 'd;}' -e '/@script@/{r $(BUILD)/plots/page.js' -e 'd;}' \
+	    -e "s/script-src 'unsafe-inline'/& 'wasm-unsafe-eval'/" \
+	    -e 's|<h1 id="title">.*|<h1>Translate</h1><p id="title" class="sr"></p>|' -e '/^<\/header>/r plots/page/serve.html' \
+	    -e '/^<\/body>/{s/.*/@model@<script type="text\/plain" id="program">/;r $(BUILD)/page/qkv.base64' -e '}' \
+	    -e '/^<\/html>/{s/.*/<\/script>\n<script>/;r plots/page/engine.js' -e 'r plots/page/own.js' -e 'r plots/page/serve.js' -e '}' \
+	    plots/page/page.html >$@
+	printf '</script>\n</body>\n</html>\n' >>$@
 page: $(BIN)/translate $(if $(filter page,$(MAKECMDGOALS)),$(if $(WASI),,$(error make page needs clang, lld and wasi-libc: scripts/setup --tests)))
 page:
-	@$(MAKE) -s --no-print-directory $(BUILD)/page/qkv.html
+	@$(MAKE) -s --no-print-directory $(BUILD)/page/qkv.html $(BUILD)/page/own.html
 	@echo $(abspath $(BUILD)/page/qkv.html)
 
 # Man pages, from the tables of options.
@@ -300,7 +311,7 @@ TEXTS    = $(foreach p,qkv-train qkv-translate qkv-serve,\
            manual/_qkv:$(DATADIR)/zsh/site-functions/_qkv \
            $(foreach f,$(wildcard data/toy/*.gz data/toy/*.en data/toy/*.fr data/toy/*.align data/toy/*.safetensors),\
              $f:$(DATADIR)/qkv/toy/$(notdir $f)) \
-           $(foreach f,$(DOCS),$f:$(DOCDIR)/$f) \
+           $(foreach f,$(DOCS),$f:$(DOCDIR)/$f) $(foreach f,$(wildcard $(BUILD)/page/own.html),$f:$(DATADIR)/qkv/own.html) \
            library/qkv.h:$(INCLUDEDIR)/qkv.h $(BUILD)/libqkv.a:$(LIBDIR)/libqkv.a \
            $(BUILD)/$(SONAME):$(LIBDIR)/$(SONAME) library/qkv.py:$(DATADIR)/qkv/qkv.py \
            $(BUILD)/qkv.pc:$(LIBDIR)/pkgconfig/qkv.pc \

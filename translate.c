@@ -30,6 +30,7 @@
 #include "commands/translate/request.h"
 #include "commands/translate/scores.h"
 #include "commands/translate/view.h"
+#include "commands/translate/webpage.h"
 #include "explain/byhand.h"
 #include "inference/bundle.h"
 #include "inference/marian.h"
@@ -258,8 +259,10 @@ static bool align_words(Program *p, Error *error)
 static bool export_model(Program *p, Error *error)
 {
     Bundle *bundle = &p->models.bundle[0];
-    return bundle_load_rows(bundle, p->request.model.item[0], error) &&
-           marian_export(&bundle->model, &bundle->vocabulary, p->request.export, error);
+    const char *model = p->request.model.item[0];
+    if (!bundle_load_rows(bundle, model, error)) return false;
+    if (p->request.page) return webpage_save(p->request.page, bundle, model, error);
+    return marian_export(&bundle->model, &bundle->vocabulary, p->request.export, error);
 }
 
 static ByHand by_hand;
@@ -338,7 +341,7 @@ static bool work(Program *p, Error *error)
     if (r->by_hand) return compute_by_hand(p, error);
     if (r->hypothesis.count) return score_file(p, error);
     if (r->align && !r->model.count) return align_words(p, error);
-    if (r->export) return export_model(p, error);
+    if (r->export || r->page) return export_model(p, error);
     p->bundle = &p->models.bundle[0];
     if (!request_load_models(&p->models, r, error)) return false;
     if (r->save_int8) return bundle_save_int8(p->bundle, r->save_int8, error);

@@ -26,6 +26,8 @@ static const Option request_options[] = {
      OPTION_COMMON},
     {"int8", OPTION_FLAG, FIELD(int8), 0, 0, NULL, NULL,
      "quantise the weights to 8 bits: faster, nearly the same translations", OPTION_COMMON},
+    {"page", OPTION_TEXT, FIELD(page), 0, 0, NULL, "OUT.html",
+     "write a page for browsers that translates with this model by itself, quantised, and stop", 0},
     {"save-int8", OPTION_TEXT, FIELD(save_int8), 0, 0, NULL, "FILE",
      "write the quantised model to FILE, for --model, and exit", 0},
     {"export", OPTION_TEXT, FIELD(export), 0, 0, NULL, "DIR",
@@ -160,7 +162,8 @@ static bool check(Request *r, Error *error)
     bool work = r->texts.count || hypothesis || r->score;
     int dashes = dashes_of(&r->reference) + is_dash(r->target) + dashes_of(&r->hypothesis) +
                  is_dash(r->gold) +
-                 (!r->texts.count && !r->by_hand && !hypothesis && !r->save_int8 && !r->export);
+                 (!r->texts.count && !r->by_hand && !hypothesis && !r->save_int8 && !r->page &&
+                  !r->export);
     for (int i = 0; i < r->attention.count; i++) {
         int format = picture_format(r->attention.item[i], error);
         page = page || format == PICTURE_HTML;
@@ -182,6 +185,9 @@ static bool check(Request *r, Error *error)
              (r->bleu_model && r->bleu_tokenize != TOKENIZATION_SPM),
          "--bleu-tokenize spm and --bleu-model FILE go together: FILE is a SentencePiece "
          "model"},
+        {r->page && (work || r->save_int8 || r->export || r->int8 || r->intervention.any ||
+                     r->model.count > 1),
+         "--page writes one model as it was trained, and stops: only --model goes with it"},
         {r->save_int8 && (work || r->model.count > 1),
          "--save-int8 writes one model and stops: there is nothing to translate or to score "
          "with it"},

@@ -24,7 +24,7 @@ extern const char *const align_join_names[];
 
 typedef struct Request {
     StringList model, attention, hypothesis, reference;
-    char *prefix, *given, *word, *target, *save_int8, *export, *by_hand;
+    char *prefix, *given, *word, *target, *save_int8, *page, *export, *by_hand;
     char *neighbours, *from, *to, *gold, *bleu_model;
     int threads, align_unit, align_join, bleu_tokenize, pair_count, significance, trials;
     int invalid;  // a TextInvalid

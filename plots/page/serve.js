@@ -1,20 +1,17 @@
-/* serve.js -- the page of ./serve: a text and its translation, which follows as one types. A sentence of it
- * is chosen, whose attention the views below show; its words say which source words they attend to, and, when
- * they are clicked, how the translation could go on from there. */
+/* serve.js -- the page of ./serve, and that of ./translate --page: a text and its translation, which follows as one
+ * types. A sentence of it is chosen, whose attention the views below show; its words say which source words they attend
+ * to, and, when they are clicked, how the translation could go on from there.
+ *
+ * Who translates is in http.js, or in own.js:
+ *
+ *   getLanguages()       as GET /languages
+ *   post(path, body)     as POST /translate and POST /attention
+ *   OFFERS               whether there are alternatives */
 
 let pairs = [];
 let asked = 0;       // the number of the last request: answers of earlier ones come too late
 let sentences = [];  // {source, target, element}, target: as chosen among the alternatives
 let chosen = 0;      // the index of one
-
-async function post(path, body) {
-  const { source, target } = pairs[byId("languages").value];
-  const answer = await fetch(path, { method: "POST", headers: { "Content-Type": "application/json" },
-    body: JSON.stringify({ source, target, ...body }) });
-  const data = await answer.json();
-  if (!answer.ok) throw new Error(data.error);
-  return data;
-}
 
 /* ---- one sentence: its words, what they attend to, and alternatives ---- */
 
@@ -67,9 +64,10 @@ function showWords(at, map) {
     const begin = target.indexOf(word.text, from);
     if (begin < 0) return;
     const begins = target.slice(0, begin);
-    const open = () => showAlternatives(at, begins).catch(fail);
+    const open = () => { if (OFFERS) showAlternatives(at, begins).catch(fail); };
     parts.push(target.slice(from, begin), make("span", {
-      class: `word ${wordClass(word)}`, tabindex: 0, role: "button", title: `${wordTitle(word)}: other ways from here`,
+      class: `word ${wordClass(word)}`, tabindex: 0, role: OFFERS && "button",
+      title: `${wordTitle(word)}${OFFERS ? ": other ways from here" : ""}`,
       onpointerenter: () => pointAt(row, map), onfocus: () => pointAt(row, map),
       onclick: (event) => { event.stopPropagation(); open(); },
       onkeydown: (event) => { if (event.key === "Enter") open(); },
@@ -145,7 +143,7 @@ function translateSoon() {
 }
 
 async function startServe() {
-  const languages = await (await fetch("/languages")).json();
+  const languages = await getLanguages();
   const name = (code) => languages.find((l) => l.code === code).name;
   pairs = languages.flatMap(({ code, targets }) => targets.filter((target) => target !== code).map((target) => ({ source: code, target })));
   byId("languages").append(...pairs.map(({ source, target }, i) =>

@@ -34,6 +34,15 @@ if command -v node >/dev/null; then
 else
     echo "skipped the page's engine: there is no node"
 fi
+if command -v node >/dev/null; then
+    check "./translate --page" "$BIN/translate" --model "$here/data/toy/model.safetensors" --page own.html --quiet
+    head -n 100 "$here/data/toy/test.en" >sentences
+    "$BIN/translate" --model "$here/data/toy/model.safetensors" --int8 --quiet <sentences >translations
+    timeout 200 node "$here/tests/fixtures/own-page.js" "$browser" "$PWD/own.html" "$scratch/own" sentences translations >checks 2>errors
+    [ -s checks ] && [ ! -s errors ] || fail "the own page" "$(tail -n 3 errors)"
+    count_checks
+    wrong "a page of a text" 2 "goes with it" "$BIN/translate" --page x.html "a text"
+fi
 size=$(wc -c <"$page")
 if [ "$size" -le 3000000 ]; then pass "the page has at most 3 MB"; else fail "the page has at most 3 MB" "$size bytes"; fi
 check "the page loads nothing" sh -c "! grep -nE '(src|href)=\"?(https?:|//)|import\\(|fetch\\(|XMLHttp' $page"

@@ -1,0 +1,179 @@
+/* webpage.c -- a page that translates by itself; see webpage.h. */
+#include "commands/translate/webpage.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include "base/file.h"
+#include "base/json.h"
+#include "base/textstream.h"
+#include "commands/command.h"
+#include "explain/page.h"
+#include "kernels/int8.h"
+
+static void put_options(FILE *out, const ModelConfig *config)
+{
+    for (int i = 0; i < model_option_count; i++) {
+        const Option *option = &model_options[i];
+        const char *at = (const char *)config + option->offset;
+        if (option->flags & OPTION_REMOVED) continue;
+        if (option->kind == OPTION_INT) fprintf(out, "%s %d\n", option->name, *(const int *)at);
+        if (option->kind == OPTION_CHOICE)
+            fprintf(out, "%s %s\n", option->name, option->choices[*(const int *)at]);
+        if (option->kind == OPTION_FLAG)
+            fprintf(out, "%s %s\n", option->name, *(const bool *)at ? "true" : "false");
+    }
+}
+
+static bool is_quantised(const Tensor *tensor)
+{
+    return tensor->shape[1] > 1 && tensor->shape[0] > 1 && !strstr(tensor->name, "position");
+}
+
+static void put_weights(FILE *out, const Transformer *model)
+{
+    int8_t q[INT8_MOST_COLUMNS];
+    for (const Tensor *t = model->params.tensor; t < model->params.tensor + model->params.count;
+         t++) {
+        const real *w = model->block + t->offset;
+        int row = t->shape[1];
+        putc(is_quantised(t), out);
+        if (!is_quantised(t)) fwrite(w, sizeof *w, t->count, out);
+        for (size_t at = 0; is_quantised(t) && at < t->count; at += (size_t)row) {
+            float scale = int8_quantise_row(q, w + at, row);
+            fwrite(&scale, sizeof scale, 1, out);
+            fwrite(q, 1, (size_t)row, out);
+        }
+    }
+}
+
+static void put_base64(FILE *out, const unsigned char *bytes, size_t count)
+{
+    static const char digits[] =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    for (size_t i = 0; i < count; i += 3) {
+        unsigned three = (unsigned)bytes[i] << 16;
+        if (i + 1 < count) three |= (unsigned)bytes[i + 1] << 8;
+        if (i + 2 < count) three |= bytes[i + 2];
+        for (int k = 0; k < 4; k++)
+            putc(i + (size_t)k < count + 1 ? digits[three >> (18 - 6 * k) & 63] : '=', out);
+    }
+}
+
+/* A script element with the bytes: gzip, base64. */
+static bool put_packed(FILE *out, const char *id, const void *bytes, size_t count)
+{
+    z_stream z = {.next_in = (void *)(uintptr_t)bytes, .avail_in = (unsigned)count};
+    if (count > UINT_MAX / 2 ||
+        deflateInit2(&z, 9, Z_DEFLATED, 31, 9, Z_DEFAULT_STRATEGY) != Z_OK)
+        return false;
+    size_t room = deflateBound(&z, count);
+    unsigned char *packed = malloc(room);
+    z.next_out = packed, z.avail_out = (unsigned)room;
+    bool good = packed && deflate(&z, Z_FINISH) == Z_STREAM_END;
+    deflateEnd(&z);
+    fprintf(out, "<script type=\"text/plain\" id=\"%s\">", id);
+    if (good) put_base64(out, packed, z.total_out);
+    fputs("</script>\n", out);
+    free(packed);
+    return good;
+}
+
+/* The languages that the names of the training text's files say: "en fr". */
+static bool put_languages(FILE *out, const Bundle *bundle, Error *error)
+{
+    static const char *const keys[] = {"train_source", "train_target"};
+    json_t *config =
+        json_parse(bundle->config, strlen(bundle->config), "the configuration", error);
+    bool good = config;
+    fputs("<script type=\"text/plain\" id=\"codes\">", out);
+    for (int side = 0; good && side < SIDES; side++) {
+        const json_t *files = json_object_get(json_object_get(config, "data"), keys[side]);
+        const char *file = json_string_value(json_array_get(files, 0));
+        char *code = NULL;
+        good = !file || textprofile_language(&code, file, error);
+        fprintf(out, "%s ", code ? code : "und");
+        free(code);
+    }
+    fputs("</script>\n", out);
+    json_decref(config);
+    return good;
+}
+
+static bool put_model(FILE *out, const Bundle *bundle, Error *error)
+{
+    const Vocabulary *v = &bundle->vocabulary;
+    TextStream stream;
+    fputs("<script type=\"text/plain\" id=\"options\">", out);
+    put_options(out, &bundle->model.config);
+    fputs("</script>\n", out);
+    bool good = textstream_open(&stream);
+    if (good) put_weights(stream.out, &bundle->model);
+    char *weights = textstream_close(&stream);
+    good = weights && put_packed(out, "source", v->model[SOURCE], v->size[SOURCE]) &&
+           put_packed(out, "vocabulary", v->model[TARGET], v->size[TARGET]) &&
+           put_packed(out, "int8", weights, stream.length);
+    free(weights);
+    return good ? put_languages(out, bundle, error) : error_memory(error, "for a page");
+}
+
+/* The page without a model, for free(). */
+static char *read_page(size_t *length, Error *error)
+{
+    static const char *const places[] = {"build/page/own.html", "page/own.html",
+                                         "../share/qkv/own.html"};
+    char program[PATH_MAX], path[PATH_MAX + 40];
+    ssize_t end = readlink("/proc/self/exe", program, sizeof program - 1);
+    program[end > 0 ? end : 0] = 0;
+    char *slash = strrchr(program, '/');
+    if (slash) slash[1] = 0;
+    for (int i = 0; i < 3; i++) {
+        snprintf(path, sizeof path, "%s%s", program, places[i]);
+        if (access(path, R_OK) == 0) return file_read(path, (size_t)1 << 28, length, error);
+    }
+    error_set(error, "--page needs %s, which make page makes", "build/page/own.html");
+    return NULL;
+}
+
+/* The attention of an empty sentence, which the page shows until it has another one. */
+static bool put_page(FILE *out, const char *page, size_t length, const Bundle *bundle,
+                     const char *name, Error *error)
+{
+    static const char mark[] = "@model@";
+    static const int end = ID_END;
+    const char *model = memmem(page, length, mark, strlen(mark));
+    const char *rest = model ? model + strlen(mark) : NULL;
+    if (!model) return error_set(error, "the page has no %s: make page again", mark);
+    Snapshot *snapshot = snapshot_open(&bundle->model, &end, 1, &end, 1, error);
+    const PictureInput input = {.snapshot = snapshot,
+                                .vocabulary = &bundle->vocabulary,
+                                .model_name = name,
+                                .choice = &choice_default,
+                                .words = true};
+    bool good = snapshot && page_write(out, page, (size_t)(model - page), &input, error) &&
+                put_model(out, bundle, error);
+    if (good) fwrite(rest, 1, (size_t)(page + length - rest), out);
+    snapshot_close(snapshot);
+    return good;
+}
+
+bool webpage_save(const char *path, const Bundle *bundle, const char *name, Error *error)
+{
+    size_t length;
+    TextStream stream;
+    char *page = read_page(&length, error);
+    if (!page) return false;
+    const char *slash = strrchr(name, '/');
+    bool good = textstream_open(&stream) || error_memory(error, "for a page");
+    if (good)
+        good = put_page(stream.out, page, length, bundle, slash ? slash + 1 : name, error);
+    char *text = textstream_close(&stream);
+    free(page);
+    if (good) return file_replace_text(path, text, error);
+    free(text);
+    return false;
+}
