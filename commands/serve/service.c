@@ -234,7 +234,8 @@ static void translate(Engine *engine, Lane *lane, Task *task)
     int count = 0;
     for (const Task *t = task; t; t = t->next) count += t->count;
     const char **texts = malloc((size_t)count * sizeof *texts);
-    const char **beginnings = task->beginning ? (const char *[]){task->beginning} : NULL;
+    const char *beginning[] = {task->beginning};
+    const char **beginnings = task->beginning ? beginning : NULL;
     int filled = 0;
     for (const Task *t = task; texts && t; t = t->next)
         for (int i = 0; i < t->count; i++) texts[filled++] = t->text[i];

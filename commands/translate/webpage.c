@@ -41,7 +41,7 @@ static void put_weights(FILE *out, const Transformer *model)
          t++) {
         const real *w = model->block + t->offset;
         int row = t->shape[1];
-        putc(is_quantised(t), out);
+        putc(is_quantised(t) ? 1 : 0, out);
         if (!is_quantised(t)) fwrite(w, sizeof *w, t->count, out);
         for (size_t at = 0; is_quantised(t) && at < t->count; at += (size_t)row) {
             float scale = int8_quantise_row(q, w + at, row);
