@@ -1,4 +1,4 @@
-/* command.c -- what the two programs share; see command.h. */
+/* command.c -- what the programs share; see command.h. */
 #include "commands/command.h"
 
 #include <errno.h>
@@ -25,12 +25,13 @@ const char *command_name(void)
     return program_invocation_short_name;
 }
 
-/* A program that is not train or translate is an installed qkv-…, or another one that uses the
- * library. */
+/* A program that is none of these is an installed qkv-…, or another one that uses the library. */
 const char *command_prefix(void)
 {
-    return strcmp(command_name(), "train") && strcmp(command_name(), "translate") ? "qkv-"
-                                                                                  : "./";
+    static const char *const built[] = {"train", "translate", "serve"};
+    for (int i = 0; i < 3; i++)
+        if (!strcmp(command_name(), built[i])) return "./";
+    return "qkv-";
 }
 
 void command_say(FILE *news, const char *format, ...)

@@ -1,5 +1,5 @@
-/* command.h -- what the two programs share: their names, ./train and ./translate where make builds
- * them, qkv-train and qkv-translate once installed; and how both print a perplexity. */
+/* command.h -- what the programs share: their names, ./train, ./translate and ./serve where make builds
+ * them, qkv-train, … once installed; and how a perplexity is printed. */
 #pragma once
 
 #include "base/options.h"
@@ -9,7 +9,7 @@
 /* The name that this program was called by, without its folder, for errors and usage. */
 const char *command_name(void);
 
-/* "./" or "qkv-": what a user types before train or translate to run them. */
+/* "./" or "qkv-": what a user types before train, translate or serve to run them. */
 const char *command_prefix(void);
 
 /* Prints "translate: …" as one line, with what is shown of the text (base/utf8.h); news: where to,
@@ -25,7 +25,7 @@ void command_start(void);
 /* Calls the handler on a signal, unless it was ignored when the program was started (nohup). */
 void command_catch(int number, void (*handler)(int));
 
-/* Prints what both programs' helps begin with: the usage and the options. */
+/* Prints what the programs' helps begin with: the usage and the options. */
 void command_print_options(const OptionGroup *groups, int count, bool brief, const char *usage);
 
 /* Memory [size] of zeros that this process shares with those that command_draw starts; NULL if
