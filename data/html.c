@@ -123,6 +123,27 @@ static bool is_kept(const GumboElement *e, bool before)
     return before && !(translate && (!*translate->value || !strcmp(translate->value, "yes")));
 }
 
+/* text [size] (+=) the beginning of an element's text. */
+static void read_text(char *text, size_t size, const GumboNode *node)
+{
+    size_t length = strlen(text);
+    if (node->type == GUMBO_NODE_TEXT || node->type == GUMBO_NODE_WHITESPACE)
+        snprintf(text + length, size - length, "%s", node->v.text.text);
+    else if (node->type == GUMBO_NODE_ELEMENT)
+        for (unsigned i = 0; i < node->v.element.children.length; i++)
+            read_text(text, size, node->v.element.children.data[i]);
+}
+
+/* Whether it is a link whose text is an address, a #tag or a @name: these are not translated. */
+static bool is_address(const GumboNode *node)
+{
+    char text[200] = "";
+    if (node->v.element.tag != GUMBO_TAG_A) return false;
+    read_text(text, sizeof text, node);
+    return *text && !text[strcspn(text, " \t\n\r")] &&
+           (*text == '#' || *text == '@' || strstr(text, "://") || !strncmp(text, "www.", 4));
+}
+
 static void walk(Walk *w, const GumboNode *node, bool kept)
 {
     if (node->type == GUMBO_NODE_TEXT || node->type == GUMBO_NODE_WHITESPACE) {
@@ -137,7 +158,7 @@ static void walk(Walk *w, const GumboNode *node, bool kept)
     const GumboElement *e = &node->v.element;
     const GumboStringPiece *open = &e->original_tag, *close = &e->original_end_tag;
     bool in_line = has_name(inline_names, gumbo_normalized_tagname(e->tag)),
-         keep = is_kept(e, kept);
+         keep = is_kept(e, kept) || is_address(node);
     int number = in_line ? ++w->elements : 0;
     if (in_line && keep && !kept && open->length && close->length && close->data > open->data) {
         add(w, UNIT_KEPT, number, open->data,

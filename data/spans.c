@@ -279,11 +279,20 @@ static bool find_terms(Finder *f, const StringList *terms)
     return good;
 }
 
-/* Runs of unknown characters, with the letters beside an unknown letter: "Dvořák". */
+/* Runs of unknown characters between the spans that were found, with the letters beside an unknown
+ * letter: "Dvořák". */
 static bool find_unknown(Finder *f, Known *known, const void *context)
 {
     Span run = {.mark = true};
+    int next = 0, others = f->spans->count;
     for (size_t i = 0, end; i < f->length; i = end) {
+        while (next < others && f->spans->span[next].begin < i) next++;
+        if (next < others && f->spans->span[next].begin == i) {
+            end = f->spans->span[next].end;
+            if (!add(f, run)) return false;
+            run = (Span){.begin = end, .end = end, .mark = true};
+            continue;
+        }
         size_t begin = i, count = text_cluster(f->text + i, f->length - i);
         UChar32 code = after(f, i);
         char *clean = NULL;
@@ -375,8 +384,11 @@ bool spans_find(Spans *spans, const SpanRules *rules, const char *text, size_t l
     spans->count = 0;
     for (int i = is_plain(&f); good && i < rules->count; i++)
         good = find_regex(&f, &rules->rule[i], !i);
-    good =
-        good && find_terms(&f, &rules->terms) && (!known || find_unknown(&f, known, context));
+    good = good && find_terms(&f, &rules->terms);
+    if (good && known) {
+        select_spans(spans);
+        good = find_unknown(&f, known, context);
+    }
     if (!good) spans->count = 0;
     select_spans(spans);
     find_outer(&f);

@@ -169,7 +169,8 @@ static bool insert_span(SpanText *st, const CopySpan *span, Error *error)
     int id = t < 0 ? ID_UNKNOWN : st->translation->id[t];
     char *word = t < 0 ? NULL : st->replacement[t], *both;
     if (!word && (id == ID_UNKNOWN || tokenizer_byte(st->tokenizer, id) >= 0)) return true;
-    const char *of = word ? word : tokenizer_label(st->tokenizer, id);
+    bool blank = !word && !strcmp(tokenizer_piece(st->tokenizer, id), TOKENIZER_SPACE);
+    const char *of = word ? word : blank ? "" : tokenizer_label(st->tokenizer, id);
     const char *space = span->close ? "" : " ";
     if (asprintf(&both, "%s%s%s", span->ahead ? span->text : of, space,
                  span->ahead ? of : span->text) < 0)

@@ -72,6 +72,11 @@ TEST(what_is_kept)
         "<div translate=no>a <p translate=yes>B</p> c</div><p class='a notranslate'>d</p>");
     assert_html("<p>{q1} and <code>x</code></p>", "{q1} and {qq1}", "{qq1} et {q1}",
                 "<p><code>x</code> et {q1}</p>");
+    assert_html("<p>see <a href='/t/cat'>#<span>cat</span></a> and <a "
+                "href=x><i>http://</i>a.org</a></p>",
+                "see {q1} and {q2}", "voir {q1} et {q2}",
+                "<p>voir <a href='/t/cat'>#<span>cat</span></a> et <a "
+                "href=x><i>http://</i>a.org</a></p>");
     assert_html("<textarea>a b</textarea><svg><text>c</text></svg>x", "x", "y",
                 "<textarea>a b</textarea><svg><text>c</text></svg>y");
 }
