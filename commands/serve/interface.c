@@ -24,6 +24,8 @@ typedef struct Counter {
 struct Interface {
     const ServeSettings *settings;
     Service *service;
+    const Pair *pair;  // [pairs] of the service
+    int pairs;
     json_t *keys;  // a set; NULL: none are needed
     Counter counter[COUNTERS];
 };
@@ -184,9 +186,9 @@ static const char *text_of(const json_t *request, const char *key)
 
 static bool is_language(const Interface *in, const char *code)
 {
-    for (int i = 0; i < service_pairs(in->service); i++) {
-        const Pair *pair = service_pair_at(in->service, i);
-        if (!strcmp(pair_source(pair), code) || !strcmp(pair_target(pair), code)) return true;
+    for (int i = 0; i < in->pairs; i++) {
+        const Pair *pair = &in->pair[i];
+        if (!strcmp(pair->source, code) || !strcmp(pair->target, code)) return true;
     }
     return false;
 }
@@ -253,11 +255,10 @@ static const Pair *find_pair(const Interface *in, Exchange *e, json_t **detected
                 *detected = json_incref(guess);
         }
         json_decref(all);
-        for (int i = 0; !*detected && i < service_pairs(in->service); i++) {
-            const Pair *pair = service_pair_at(in->service, i);
-            if (!strcmp(pair_target(pair), target))
-                *detected =
-                    json_pack("{s:i,s:s}", "confidence", 0, "language", pair_source(pair));
+        for (int i = 0; !*detected && i < in->pairs; i++) {
+            const Pair *pair = &in->pair[i];
+            if (!strcmp(pair->target, target))
+                *detected = json_pack("{s:i,s:s}", "confidence", 0, "language", pair->source);
         }
         if (*detected) source = text_of(*detected, "language");
     }
@@ -344,7 +345,7 @@ static void translate(Interface *in, Exchange *e, const char *format, bool atten
         job->text = read_texts(e, &job->texts, q, in->settings->most_characters);
     job->task.text = job->text, job->task.count = job->texts;
     bool good = job->text;
-    if (good) e->pair = pair_name(job->task.pair);
+    if (good) e->pair = job->task.pair->name;
     if (good && job->html && !read_html(job, &error))
         good = false, exchange_error(e, 400, "%s", error.text);
     if (good && prefix && job->task.count == 1 && !job->html)
@@ -364,17 +365,17 @@ static void answer_languages(const Interface *in, Exchange *e)
 {
     json_t *list = json_array();
     char name[LANGUAGE_NAME];
-    for (int i = 0; i < 2 * service_pairs(in->service); i++) {
-        const Pair *own = service_pair_at(in->service, i / 2);
-        const char *code = i % 2 ? pair_target(own) : pair_source(own);
+    for (int i = 0; i < 2 * in->pairs; i++) {
+        const Pair *own = &in->pair[i / 2];
+        const char *code = i % 2 ? own->target : own->source;
         json_t *targets = json_array();
         bool listed = false;
         for (size_t k = 0; k < json_array_size(list); k++)
             listed |= !strcmp(text_of(json_array_get(list, k), "code"), code);
-        for (int k = 0; k < service_pairs(in->service); k++) {
-            const Pair *pair = service_pair_at(in->service, k);
-            if (!strcmp(pair_source(pair), code))
-                json_array_append_new(targets, json_string(pair_target(pair)));
+        for (int k = 0; k < in->pairs; k++) {
+            const Pair *pair = &in->pair[k];
+            if (!strcmp(pair->source, code))
+                json_array_append_new(targets, json_string(pair->target));
         }
         json_array_append_new(targets, json_string(code));
         language_name(name, code);
@@ -388,26 +389,26 @@ static void answer_languages(const Interface *in, Exchange *e)
 
 static void answer_settings(const Interface *in, Exchange *e)
 {
-    const Pair *pair = service_pair_at(in->service, 0);
+    const Pair *pair = &in->pair[0];
     char source[LANGUAGE_NAME], target[LANGUAGE_NAME];
-    language_name(source, pair_source(pair)), language_name(target, pair_target(pair));
+    language_name(source, pair->source), language_name(target, pair->target);
     exchange_answer(e, 200,
                     json_pack("{s:b,s:i,s:i,s:b,s:b,s:b,s:[],s:{s:{s:s,s:s},s:{s:s,s:s}}}",
                               "apiKeys", in->keys != NULL, "charLimit",
                               in->settings->most_characters, "frontendTimeout", 250,
                               "keyRequired", in->keys != NULL, "suggestions", 0,
                               "filesTranslation", 0, "supportedFilesFormat", "language",
-                              "source", "code", pair_source(pair), "name", source, "target",
-                              "code", pair_target(pair), "name", target));
+                              "source", "code", pair->source, "name", source, "target", "code",
+                              pair->target, "name", target));
 }
 
 static void answer_page(Interface *in, Exchange *e)
 {
-    const Pair *pair = service_pair_at(in->service, 0);
+    const Pair *pair = &in->pair[0];
     json_object_clear(e->request);
     json_object_set_new(e->request, "q", json_string("Hello."));
-    json_object_set_new(e->request, "source", json_string(pair_source(pair)));
-    json_object_set_new(e->request, "target", json_string(pair_target(pair)));
+    json_object_set_new(e->request, "source", json_string(pair->source));
+    json_object_set_new(e->request, "target", json_string(pair->target));
     translate(in, e, "page", true);
 }
 
@@ -506,6 +507,7 @@ Interface *interface_open(const ServeSettings *settings, Service *service, Error
     Interface *in = calloc(1, sizeof *in);
     if (!in) return error_memory(error, "to serve"), NULL;
     in->settings = settings, in->service = service;
+    in->pair = service_pairs(service, &in->pairs);
     if (!settings->api_keys || read_keys(in, error)) return in;
     interface_close(in);
     return NULL;

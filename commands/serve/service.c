@@ -20,12 +20,6 @@ typedef struct Loaded {
     int users;
 } Loaded;
 
-struct Pair {
-    char source[LANGUAGE], target[LANGUAGE], name[2 * LANGUAGE];
-    const char *path;
-    Loaded *loaded;
-};
-
 /* The tasks of one kind that wait, and the threads that take them. */
 typedef struct Lane {
     Service *service;
@@ -156,29 +150,9 @@ const Pair *service_pair(const Service *s, const char *source, const char *targe
     return NULL;
 }
 
-int service_pairs(const Service *s)
+const Pair *service_pairs(const Service *s, int *count)
 {
-    return s->pairs;
-}
-
-const Pair *service_pair_at(const Service *s, int i)
-{
-    return &s->pair[i];
-}
-
-const char *pair_name(const Pair *pair)
-{
-    return pair->name;
-}
-
-const char *pair_source(const Pair *pair)
-{
-    return pair->source;
-}
-
-const char *pair_target(const Pair *pair)
-{
-    return pair->target;
+    return *count = s->pairs, s->pair;
 }
 
 /* ---- translating ---- */

@@ -12,7 +12,13 @@
 enum { SHORT_TEXT = 4000, LANGUAGE = 16 };
 
 typedef struct Service Service;
-typedef struct Pair Pair;
+
+/* A model, and what it translates. */
+typedef struct Pair {
+    char source[LANGUAGE], target[LANGUAGE], name[2 * LANGUAGE];  // "en", "fr", "en-fr"
+    const char *path;
+    struct Loaded *loaded;  // private
+} Pair;
 
 /* The texts of one request. */
 typedef struct Task {
@@ -33,13 +39,9 @@ typedef struct Task {
 Service *service_start(const ServeSettings *settings, int argc, char *const *argv,
                        Error *error);
 
-/* The pair of two codes; NULL: there is none. */
+/* All pairs [*count]; the pair of two codes, or NULL. */
+const Pair *service_pairs(const Service *service, int *count);
 const Pair *service_pair(const Service *service, const char *source, const char *target);
-int service_pairs(const Service *service);
-const Pair *service_pair_at(const Service *service, int i);
-const char *pair_name(const Pair *pair);  // "en-fr"
-const char *pair_source(const Pair *pair);
-const char *pair_target(const Pair *pair);
 
 /* Takes a task, and calls done. false: too many wait. */
 bool service_add(Service *service, Task *task);
