@@ -1,6 +1,8 @@
 /* config.c -- the shape of a network: its options, and whether they fit each other. */
 #include "model/config.h"
 
+#include <stdio.h>
+
 static const char *const PROJECTIONS[] = {"separate", "qk-shared", "kv-shared", "none", NULL};
 static const char *const ACTIVATIONS[] = {"relu", "gelu", "swish", NULL};
 static const char *const NORMS[] = {"post", "pre", NULL};
@@ -73,4 +75,18 @@ bool config_check(const ModelConfig *c, Error *error)
                          "have %d source and %d target tokens: give `tying` decoder or none",
                          vocabs[1], vocabs[0]);
     return true;
+}
+
+void config_print(FILE *out, const ModelConfig *config)
+{
+    for (int i = 0; i < model_option_count; i++) {
+        const Option *option = &model_options[i];
+        const char *at = (const char *)config + option->offset;
+        if (option->flags & OPTION_REMOVED) continue;
+        if (option->kind == OPTION_INT) fprintf(out, "%s %d\n", option->name, *(const int *)at);
+        if (option->kind == OPTION_CHOICE)
+            fprintf(out, "%s %s\n", option->name, option->choices[*(const int *)at]);
+        if (option->kind == OPTION_FLAG)
+            fprintf(out, "%s %s\n", option->name, *(const bool *)at ? "true" : "false");
+    }
 }

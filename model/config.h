@@ -7,7 +7,9 @@
 
 #include "base/error.h"
 #include "base/options.h"
+
 #include "model/scorefunction.h"
+#include <stdio.h>
 
 /* Which of W_Q, W_K and W_V are one matrix, and so their biases; or whether all three are the
  * identity, without biases: Q = K = V = X. */
@@ -61,6 +63,9 @@ typedef struct ModelConfig {
  * in it: they follow from the tokenizers; nor is `precision`, an option of training. */
 extern const Option model_options[];
 extern const int model_option_count;
+
+/* Prints a line "name value" for each option. */
+void config_print(FILE *out, const ModelConfig *config);
 
 /* Rows of the source's embedding: source_vocab, or vocab where that is 0. */
 int config_source_vocab(const ModelConfig *config);

@@ -15,20 +15,6 @@
 #include "explain/page.h"
 #include "kernels/int8.h"
 
-static void put_options(FILE *out, const ModelConfig *config)
-{
-    for (int i = 0; i < model_option_count; i++) {
-        const Option *option = &model_options[i];
-        const char *at = (const char *)config + option->offset;
-        if (option->flags & OPTION_REMOVED) continue;
-        if (option->kind == OPTION_INT) fprintf(out, "%s %d\n", option->name, *(const int *)at);
-        if (option->kind == OPTION_CHOICE)
-            fprintf(out, "%s %s\n", option->name, option->choices[*(const int *)at]);
-        if (option->kind == OPTION_FLAG)
-            fprintf(out, "%s %s\n", option->name, *(const bool *)at ? "true" : "false");
-    }
-}
-
 static bool is_quantised(const Tensor *tensor)
 {
     return tensor->shape[1] > 1 && tensor->shape[0] > 1 && !strstr(tensor->name, "position");
@@ -109,7 +95,7 @@ static bool put_model(FILE *out, const Bundle *bundle, Error *error)
     const Vocabulary *v = &bundle->vocabulary;
     TextStream stream;
     fputs("<script type=\"text/plain\" id=\"options\">", out);
-    put_options(out, &bundle->model.config);
+    config_print(out, &bundle->model.config);
     fputs("</script>\n", out);
     bool good = textstream_open(&stream);
     if (good) put_weights(stream.out, &bundle->model);

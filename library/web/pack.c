@@ -14,20 +14,6 @@
 
 #include "inference/bundle.h"
 
-static void put_options(FILE *out, const ModelConfig *config)
-{
-    for (int i = 0; i < model_option_count; i++) {
-        const Option *option = &model_options[i];
-        const char *at = (const char *)config + option->offset;
-        if (option->flags & OPTION_REMOVED) continue;
-        if (option->kind == OPTION_INT) fprintf(out, "%s %d\n", option->name, *(const int *)at);
-        if (option->kind == OPTION_CHOICE)
-            fprintf(out, "%s %s\n", option->name, option->choices[*(const int *)at]);
-        if (option->kind == OPTION_FLAG)
-            fprintf(out, "%s %s\n", option->name, *(const bool *)at ? "true" : "false");
-    }
-}
-
 static void put_row(FILE *out, const real *w, size_t count)
 {
     float most = 0;
@@ -64,7 +50,7 @@ int main(int argc, char **argv)
          *weights = file_in(argv[2], "weights.bin");
     if (!options || !vocabulary || !weights) return perror(argv[2]), 1;
     const Transformer *model = &bundle.model;
-    put_options(options, &model->config);
+    config_print(options, &model->config);
     fwrite(bundle.vocabulary.model[TARGET], 1, bundle.vocabulary.size[TARGET], vocabulary);
     for (const Tensor *t = model->params.tensor; t < model->params.tensor + model->params.count;
          t++) {
