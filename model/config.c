@@ -1,8 +1,6 @@
 /* config.c -- the shape of a network: its options, and whether they fit each other. */
 #include "model/config.h"
 
-#include <stdio.h>
-
 static const char *const PROJECTIONS[] = {"separate", "qk-shared", "kv-shared", "none", NULL};
 static const char *const ACTIVATIONS[] = {"relu", "gelu", "swish", NULL};
 static const char *const NORMS[] = {"post", "pre", NULL};
