@@ -83,8 +83,12 @@ static bool load(Bundle *bundle, CheckpointFile *checkpoint, bool int8, bool pre
            (!change || intervention_apply(change, model, error) ||
             error_prefix(error, "%s", name)) &&
            textprofile_from_json(&bundle->text, checkpoint->text, name, error) &&
+           (shortlist_open(&bundle->shortlist, checkpoint->shortlist,
+                           checkpoint->shortlist_count, &model->config, error) ||
+            error_prefix(error, "%s", name)) &&
            ((bundle->config = strdup(checkpoint->config)) ||
             error_memory(error, "for the configuration of '%s'", name));
+    if (bundle->shortlist.list) checkpoint->shortlist = NULL;
     checkpoint_close(checkpoint);
     good =
         good && (!prepare || model->prepared.count || transformer_prepare(model, int8, error));
@@ -129,8 +133,16 @@ void bundle_free(Bundle *bundle)
     transformer_free(&bundle->model);
     vocabulary_free(&bundle->vocabulary);
     textprofile_free(&bundle->text);
+    shortlist_free(&bundle->shortlist);
     free(bundle->config);
     *bundle = (Bundle){0};
+}
+
+Ensemble bundle_ensemble(const Bundle *bundle)
+{
+    Ensemble ensemble = ensemble_of(&bundle->model);
+    if (bundle->shortlist.list) ensemble.shortlist = &bundle->shortlist;
+    return ensemble;
 }
 
 bool bundle_save_int8(const Bundle *bundle, const char *path, Error *error)
@@ -144,7 +156,9 @@ bool bundle_save_int8(const Bundle *bundle, const char *path, Error *error)
         .config = bundle->config,
         .text = text,
         .tokenizer = {vocabulary->model[SOURCE], vocabulary->model[TARGET]},
-        .tokenizer_size = {vocabulary->size[SOURCE], vocabulary->size[TARGET]}};
+        .tokenizer_size = {vocabulary->size[SOURCE], vocabulary->size[TARGET]},
+        .shortlist = bundle->shortlist.list,
+        .shortlist_count = bundle->shortlist.count};
     bool good = (text || !bundle->text.known || error_memory(error, "to save '%s'", path)) &&
                 checkpoint_save(&checkpoint, path, error);
     free(text);
@@ -175,7 +189,8 @@ bool models_load(Models *models, const StringList *paths, bool int8, const Inter
                              "'%s' and '%s' have different tokenizers: models that "
                              "translate together must have one vocabulary",
                              paths->item[0], paths->item[m]);
-        models->ensemble.model[models->ensemble.count++] = &bundle->model;
+        if (m == 0) models->ensemble = bundle_ensemble(bundle);
+        else models->ensemble.model[models->ensemble.count++] = &bundle->model;
     }
     models->bundle[0].max_length = ensemble_config(&models->ensemble).max_length;
     return true;

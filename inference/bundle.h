@@ -13,8 +13,9 @@ typedef struct Bundle {
     Transformer model;
     Vocabulary vocabulary;
     TextProfile text;
-    char *config;    // of the checkpoint, JSON
-    int max_length;  // longest line in tokens, </s> included; the model's, or less
+    Shortlist shortlist;  // list NULL: none
+    char *config;         // of the checkpoint, JSON
+    int max_length;       // longest line in tokens, </s> included; the model's, or less
 } Bundle;
 
 /* file (=) the checkpoint that `path` means: a file, or best.safetensors (else
@@ -35,6 +36,9 @@ bool bundle_load(Bundle *bundle, const char *path, bool int8, const Intervention
 bool bundle_load_bytes(Bundle *bundle, const void *bytes, size_t length, const char *name,
                        bool int8, Error *error);
 void bundle_free(Bundle *bundle);
+
+/* The model alone, with its shortlist. */
+Ensemble bundle_ensemble(const Bundle *bundle);
 
 /* Writes a checkpoint with int8 matrices. The bundle must have been loaded with int8. */
 bool bundle_save_int8(const Bundle *bundle, const char *path, Error *error);

@@ -45,12 +45,12 @@ int choices_keep(Best *token, int most, const real *z, int C, real least)
 /* ---- constraints: all loops are over the hypothesis, some tens of tokens ---- */
 
 /* Forbids each token that followed an earlier occurrence of the last n-1 tokens. */
-static void forbid_ngrams(real *z, const int *written, int count, int n)
+static void forbid_ngrams(const Scores *scores, const int *written, int count, int n)
 {
     const int *last = written + count - (n - 1);
     for (int end = n - 1; end < count; end++)
         if (!memcmp(written + end - (n - 1), last, (size_t)(n - 1) * sizeof *written))
-            z[written[end]] = -INFINITY;
+            scores->z[scores_place(scores, written[end])] = -INFINITY;
 }
 
 /* Whether the hypothesis has all <unk> that it may have. */
@@ -73,35 +73,36 @@ int choices_placeholders(int *left, const SearchTask *task, const int *written, 
     return sum;
 }
 
-/* own [PLACEHOLDERS]: the placeholders' scores before any was forbidden */
-static void forbid_placeholders(real *z, const real *own, int C, const int *written, int count,
-                                const SearchTask *task)
+/* z, own [PLACEHOLDERS]: the placeholders' scores, now and before any was forbidden */
+static void forbid_placeholders(const Scores *scores, real *z, const real *own,
+                                const int *written, int count, const SearchTask *task)
 {
     int left[PLACEHOLDERS];
     int sum = choices_placeholders(left, task, written, task->placeholders ? count : 0);
-    if (sum) z[ID_END] = -INFINITY;
-    for (int c = 0; sum && count + sum + 1 == task->limit && c < C; c++) z[c] = -INFINITY;
-    for (int i = 0; i < PLACEHOLDERS; i++)
-        z[task->placeholder + i] = left[i] > 0 ? own[i] : -INFINITY;
+    if (sum) scores->z[ID_END] = -INFINITY;
+    for (int c = 0; sum && count + sum + 1 == task->limit && c < scores->count; c++)
+        scores->z[c] = -INFINITY;
+    for (int i = 0; i < PLACEHOLDERS; i++) z[i] = left[i] > 0 ? own[i] : -INFINITY;
 }
 
-void choices_forbid(real *z, const Predictor *predictor, int r, const SearchTask *task)
+void choices_forbid(const Scores *scores, const Predictor *predictor, int r,
+                    const SearchTask *task)
 {
     const SearchConfig *config = predictor->batch->config;
     const Cache *tree = predictor->cache;
     int *written = predictor->written;  // the tokens of the hypothesis, if they are needed
     int count = tree->step - 1, n = config->no_repeat_ngram;
-    int C = ensemble_tokens(predictor->batch->ensemble);
-    real end = z[ID_END], own[PLACEHOLDERS];
-    if (task->placeholder) memcpy(own, z + task->placeholder, sizeof own);
+    real *z = scores->z, end = z[ID_END], own[PLACEHOLDERS];
+    real *placeholders = task->placeholder ? z + scores_place(scores, task->placeholder) : NULL;
+    if (placeholders) memcpy(own, placeholders, sizeof own);
     if (n > 0 || task->placeholders || (task->unknowns && !config->unknown))
         cache_tokens(written, tree, tree->nodes - predictor->rows + r);
     if (!config->unknown && unknowns_used(written, count, task)) z[ID_UNKNOWN] = -INFINITY;
-    if (n > 0 && count >= n) forbid_ngrams(z, written, count, n);
-    if (task->placeholder) forbid_placeholders(z, own, C, written, count, task);
+    if (n > 0 && count >= n) forbid_ngrams(scores, written, count, n);
+    if (placeholders) forbid_placeholders(scores, placeholders, own, written, count, task);
     if (count >= config->min_length) return;
     z[ID_END] = -INFINITY;
-    if (search_maximum(z, C) == -INFINITY) z[ID_END] = end;
+    if (search_maximum(z, scores->count) == -INFINITY) z[ID_END] = end;
 }
 
 /* The token that must come next; NOTHING_FORCED: none. */
@@ -117,23 +118,27 @@ int choices_find(Best *token, int most, double least, double *normaliser, Predic
     const SearchBatch *batch = predictor->batch;
     const SearchConfig *config = batch->config;
     const SearchTask *task = &batch->task[prefix->sentence];
-    int C = ensemble_tokens(batch->ensemble), step = predictor->cache->step;
+    int step = predictor->cache->step;
     bool needed = normaliser || batch->ensemble->count > 1;
     double n = 0;
-    real *z = predictor_row(predictor, r, needed ? &n : NULL);
-    if (needed ? !isfinite(n) : !all_finite(z, C)) return -1;
+    Scores scores = predictor_row(predictor, r, needed ? &n : NULL);
+    if (needed ? !isfinite(n) : !all_finite(scores.z, scores.count)) return -1;
     if (normaliser) *normaliser = n;
     int id = forced(task, step);
     if (id == NOTHING_FORCED) {
-        choices_forbid(z, predictor, r, task);
+        choices_forbid(&scores, predictor, r, task);
         double bound = least + n;
-        if (!config->sample)  // rounded down
-            return choices_keep(token, most, z, C, (real)(bound - 1e-6 * fabs(bound)));
+        if (!config->sample) {  // rounded down
+            int count = choices_keep(token, most, scores.z, scores.count,
+                                     (real)(bound - 1e-6 * fabs(bound)));
+            for (int i = 0; i < count; i++) token[i].id = scores_token(&scores, token[i].id);
+            return count;
+        }
         id = sampling_draw(
-            &predictor->sampling, z, C,
+            &predictor->sampling, scores.z, scores.count,
             sampling_rng(config->seed, task->line, prefix->search % config->n_best, step),
             config);
     }
-    *token = (Best){id, z[id]};
+    *token = (Best){id, scores.z[scores_place(&scores, id)]};
     return 1;
 }

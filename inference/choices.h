@@ -24,10 +24,11 @@
 int choices_find(Best *token, int most, double least, double *normaliser, Predictor *predictor,
                  const Prefix *prefix, int r);
 
-/* z [C], the scores of row r: forbidden tokens get -infinity. */
-void choices_forbid(real *z, const Predictor *predictor, int r, const SearchTask *task);
+/* Row r: the scores of forbidden tokens become -infinity. */
+void choices_forbid(const Scores *scores, const Predictor *predictor, int r,
+                    const SearchTask *task);
 
-/* token [most] (=) the best of those of z [C] that are above `least`; returns how many there are. */
+/* token [most] (=) the places of the best of z [C] that are above `least`; returns how many there are. */
 int choices_keep(Best *token, int most, const real *z, int C, real least);
 
 /* left [PLACEHOLDERS] (=) how often a hypothesis that begins with written [count] must still get each

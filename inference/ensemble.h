@@ -10,6 +10,7 @@
  * The models may have different shapes, but must have the same vocabularies. */
 #pragma once
 
+#include "inference/shortlist.h"
 #include "model/transformer.h"
 
 enum { MAX_MODELS = 8 };
@@ -17,6 +18,7 @@ enum { MAX_MODELS = 8 };
 typedef struct Ensemble {
     const Transformer *model[MAX_MODELS];
     int count;
+    const Shortlist *shortlist;  // that of the model if it is alone; or NULL
 } Ensemble;
 
 static inline Ensemble ensemble_of(const Transformer *model)

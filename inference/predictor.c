@@ -8,8 +8,85 @@
 
 #include <assert.h>
 #include <math.h>
+#include <string.h>
 
 #include "kernels/vecexp.h"
+
+int scores_place(const Scores *scores, int token)
+{
+    int first = 0, end = scores->count;
+    if (!scores->token) return token;
+    while (end - first > 1) {
+        int middle = (first + end) / 2;
+        if (scores->token[middle] <= token) first = middle;
+        else end = middle;
+    }
+    return scores->token[first] == token ? first : -1;
+}
+
+/* ---- a shortlist ---- */
+
+/* Takes the memory for the tokens of each sentence; returns the most that one can have. */
+static int candidates_layout(Predictor *predictor, Arena *arena, const SearchBatch *batch)
+{
+    const Transformer *model = batch->ensemble->model[0];
+    const Packed *source = &batch->source;
+    int C = ensemble_tokens(batch->ensemble), largest = 0;
+    predictor->candidates = ARENA_TAKE(arena, Candidates, (size_t)source->sentences);
+    predictor->bits = ARENA_TAKE(arena, uint64_t, shortlist_words(C));
+    for (int s = 0; s < source->sentences; s++) {
+        int most = shortlist_most(batch->ensemble->shortlist, source->id + source->start[s],
+                                  packed_length(source, s), C) +
+                   2 + PLACEHOLDERS + batch->task[s].prefix_length;
+        Candidates c = {.token = ARENA_TAKE(arena, int, (size_t)most)};
+        c.rows = int8_take(arena, most, model->config.d_model);
+        c.bias = ARENA_TAKE(arena, real, (size_t)most);
+        if (predictor->candidates) predictor->candidates[s] = c;
+        if (most > largest) largest = most;
+    }
+    return largest;
+}
+
+static void candidates_find(Predictor *predictor)
+{
+    const SearchBatch *batch = predictor->batch;
+    const Weights *w = &batch->ensemble->model[0]->weights;
+    const Packed *source = &batch->source;
+    int C = ensemble_tokens(batch->ensemble);
+    memset(predictor->bits, 0, shortlist_words(C) * sizeof *predictor->bits);
+    for (int s = 0; s < source->sentences; s++) {
+        const SearchTask *task = &batch->task[s];
+        Candidates *c = &predictor->candidates[s];
+        int more[2 + PLACEHOLDERS] = {ID_END, ID_UNKNOWN}, extra = 2;
+        for (int i = 0; task->placeholder && i < PLACEHOLDERS; i++)
+            more[extra++] = task->placeholder + i;
+        shortlist_add(predictor->bits, more, extra);
+        shortlist_add(predictor->bits, task->prefix, task->prefix_length);
+        c->count = shortlist_find(c->token, predictor->bits, batch->ensemble->shortlist,
+                                  source->id + source->start[s], packed_length(source, s), C);
+        int8_gather(c->rows, w->output.int8, c->token, c->count);
+        for (int i = 0; i < c->count; i++) c->bias[i] = w->logits_bias[c->token[i]];
+    }
+}
+
+/* The logits of all rows of a sentence are computed with its first row. */
+static Scores candidates_row(Predictor *predictor, int r)
+{
+    const Prefix *prefix = predictor->prefix;
+    int sentence = prefix[r].sentence, end = r + 1;
+    const Candidates *c = &predictor->candidates[sentence];
+    real *block = predictor->logits[0];
+    if (r == 0 || prefix[r - 1].sentence != sentence) {
+        while (end < predictor->rows && prefix[end].sentence == sentence) end++;
+        predictor->first = r;
+        int8_multiply(block, predictor->X[0] + (size_t)r * (size_t)c->rows->columns, c->rows,
+                      c->bias, end - r, c->count);
+    }
+    return (Scores){block + (size_t)(r - predictor->first) * (size_t)c->count, c->count,
+                    c->token};
+}
+
+/* ---- one or several models ---- */
 
 void predictor_layout(Predictor *predictor, Arena *arena, const SearchBatch *batch)
 {
@@ -20,12 +97,17 @@ void predictor_layout(Predictor *predictor, Arena *arena, const SearchBatch *bat
     }
     predictor->batch = batch;
     predictor->rows = 0;
+    predictor->candidates = NULL;
     predictor->written = ARENA_TAKE(arena, int, (size_t)steps);
     if (batch->config->sample)
         sampling_layout(&predictor->sampling, arena, ensemble_tokens(batch->ensemble));
     for (int m = 0; m < batch->ensemble->count; m++) {
         const Transformer *model = batch->ensemble->model[m];
-        predictor->logits[m] = logits_layout(arena, S * each, model->config.vocab);
+        predictor->logits[m] =
+            batch->config->shortlist
+                ? ARENA_TAKE(arena, real,
+                             (size_t)each * (size_t)candidates_layout(predictor, arena, batch))
+                : logits_layout(arena, S * each, model->config.vocab);
         cache_layout(&predictor->cache[m], arena, model, &batch->source, S * each, steps,
                      capacity);
     }
@@ -36,6 +118,7 @@ void predictor_encode(Predictor *predictor)
     const Ensemble *ensemble = predictor->batch->ensemble;
     for (int m = 0; m < ensemble->count; m++)
         cache_encode(&predictor->cache[m], ensemble->model[m]);
+    if (predictor->candidates) candidates_find(predictor);
 }
 
 int predictor_step(Predictor *predictor, const Prefix *prefix, int count)
@@ -43,6 +126,7 @@ int predictor_step(Predictor *predictor, const Prefix *prefix, int count)
     const Ensemble *ensemble = predictor->batch->ensemble;
     for (int m = 0; m < ensemble->count; m++)
         predictor->X[m] = cache_step(&predictor->cache[m], ensemble->model[m], prefix, count);
+    predictor->prefix = prefix;
     predictor->rows = count;
     return predictor->cache->nodes - count;
 }
@@ -73,16 +157,18 @@ static void add_model(real *sum, const real *z, real n, int C)
     }
 }
 
-real *predictor_row(Predictor *predictor, int r, double *normaliser)
+Scores predictor_row(Predictor *predictor, int r, double *normaliser)
 {
     const Ensemble *ensemble = predictor->batch->ensemble;
     int models = ensemble->count, C = ensemble_tokens(ensemble);
-    real *sum = model_row(predictor, 0, r);
-    if (!normaliser && models == 1) return sum;
+    Scores scores = predictor->candidates ? candidates_row(predictor, r)
+                                          : (Scores){model_row(predictor, 0, r), C, NULL};
+    if (!normaliser && models == 1) return scores;
     assert(normaliser);
-    double n = search_normaliser(sum, C);
+    double n = search_normaliser(scores.z, scores.count);
     *normaliser = n;
-    if (models == 1) return sum;
+    if (models == 1) return scores;
+    real *sum = scores.z;
     for (int c = 0; c < C; c++) sum[c] -= (real)n;
     for (int m = 1; m < models; m++) {
         const real *z = model_row(predictor, m, r);
@@ -91,5 +177,5 @@ real *predictor_row(Predictor *predictor, int r, double *normaliser)
         add_model(sum, z, (real)other, C);
     }
     if (isfinite(*normaliser)) *normaliser = log(models);
-    return sum;
+    return scores;
 }

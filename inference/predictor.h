@@ -6,14 +6,37 @@
  *         predictor_step(&predictor, prefix, count);
  *         for each row r, in order:
  *             double normaliser;
- *             real *z = predictor_row(&predictor, r, &normaliser);
- *                                          ln p(c) = z[c] - normaliser */
+ *             Scores scores = predictor_row(&predictor, r, &normaliser);
+ *                       ln p = scores.z[c] - normaliser   of the token scores_token(&scores, c) */
 #pragma once
 
 #include "inference/cache.h"
 #include "inference/ensemble.h"
 #include "inference/sampling.h"
 #include "inference/search.h"
+
+/* The scores of one row. */
+typedef struct Scores {
+    real *z;           // [count]
+    int count;         // V-1, or fewer with a shortlist
+    const int *token;  // [count] which tokens they are of, ascending; NULL: z[c] of token c
+} Scores;
+
+static inline int scores_token(const Scores *scores, int c)
+{
+    return scores->token ? scores->token[c] : c;
+}
+
+/* The place of a token's score, or -1 if it has none. */
+int scores_place(const Scores *scores, int token);
+
+/* The tokens of a sentence's shortlist, and their rows of the output layer. */
+typedef struct Candidates {
+    int count;
+    int *token;  // [count]
+    const Int8Matrix *rows;
+    real *bias;  // [count]
+} Candidates;
 
 typedef struct Predictor {
     const SearchBatch *batch;
@@ -22,7 +45,11 @@ typedef struct Predictor {
     real *logits[MAX_MODELS];   // one block each (loss.h)
     int *written;               // [steps] scratch of choices_forbid
     Sampling sampling;          // if the config samples
+    Candidates *candidates;     // [S] with a shortlist, else NULL
+    uint64_t *bits;             // scratch of shortlist_find
+    const Prefix *prefix;       // [rows] of this step
     int rows;                   // of this step
+    int first;                  // the row that the logits begin with
 } Predictor;
 
 /* Takes the buffers for a batch, or measures them (arena.h). */
@@ -33,7 +60,7 @@ void predictor_encode(Predictor *predictor);
 /* One step of all models. Returns the node of prefix 0; that of prefix i is i more. */
 int predictor_step(Predictor *predictor, const Prefix *prefix, int count);
 
-/* The scores [V-1] of row r, which the caller may overwrite. Call it for r = 0, 1, … in order.
+/* The scores of row r, which the caller may overwrite. Call it for r = 0, 1, … in order.
  * *normaliser (=), NaN if a score is not finite. With one model, pass NULL if it is not
  * needed. */
-real *predictor_row(Predictor *predictor, int r, double *normaliser);
+Scores predictor_row(Predictor *predictor, int r, double *normaliser);

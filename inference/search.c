@@ -46,6 +46,9 @@ const Option search_options[] = {
      "with --sample: only from the smallest set of tokens with this probability", 0},
     {"seed", OPTION_UINT64, FIELD(seed), 0, 0, NULL, NULL,
      "with --sample: another seed gives other samples", 0},
+    {"shortlist", OPTION_FLAG, FIELD(shortlist), 0, 0, NULL, NULL,
+     "with --int8: score only frequent tokens and translations of the source's, which is faster",
+     0},
     {"batch-rows", OPTION_INT, FIELD(batch_rows), 1, 65536, NULL, NULL,
      "hypotheses computed together, of all sentences; fewer need less memory", OPTION_EXPERT},
 };
@@ -57,6 +60,8 @@ bool search_check(const SearchConfig *c, Error *error)
     if (c->n_best > c->beam && !c->sample)
         return error_set(error, "`n-best` %d is more than `beam` %d, the number of hypotheses",
                          c->n_best, c->beam);
+    if (c->shortlist && c->sample)
+        return error_set(error, "`sample` draws from all tokens: leave out `shortlist`");
     if (c->max_tokens && c->min_length >= c->max_tokens)
         return error_set(error, "`min-length` %d must be less than `max-tokens` %d",
                          c->min_length, c->max_tokens);

@@ -40,6 +40,7 @@ typedef struct SearchConfig {
     double top_p;
     uint64_t seed;
     int batch_rows;  // hypotheses in a batch, of all its sentences; one sentence at least
+    bool shortlist;  // only tokens of the model's shortlist (shortlist.h)
     bool no_scores;  // do not compute score and log_probability where that is faster
 } SearchConfig;
 

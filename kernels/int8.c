@@ -122,6 +122,19 @@ void int8_quantise(const Int8Matrix *matrix, int first, const real *W, int rows)
     scratch_give(q);
 }
 
+void int8_gather(const Int8Matrix *to, const Int8Matrix *from, const int *row, int count)
+{
+    size_t panel = panel_size(from->columns);
+    for (int i = 0; i < count; i++) {
+        const int8_t *q = row_of(from, row[i]);
+        int8_t *p = row_of(to, i);
+        for (size_t k = 0; k < panel; k += INT8_PANEL * INT8_GROUP)
+            memcpy(p + k, q + k, INT8_GROUP);
+        to->scale[i] = from->scale[row[i]];
+        to->offset[i] = from->offset[row[i]];
+    }
+}
+
 void int8_dequantise(real *x, const Int8Matrix *matrix, int row)
 {
     const int8_t *from = row_of(matrix, row);

@@ -39,6 +39,9 @@ void int8_quantise(const Int8Matrix *matrix, int first, const real *W, int rows)
 void int8_put(const Int8Matrix *matrix, int row, const int8_t *q, float scale);
 void int8_get(int8_t *q, const Int8Matrix *matrix, int row);
 
+/* The first `count` rows of `to` (=) the rows row [count] of `from`, which is as wide. */
+void int8_gather(const Int8Matrix *to, const Int8Matrix *from, const int *row, int count);
+
 /* x [columns] (=) s q of a row. */
 void int8_dequantise(real *x, const Int8Matrix *matrix, int row);
 

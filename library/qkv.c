@@ -142,7 +142,7 @@ QkvTranslator *qkv_translator_new(const QkvModel *model, int threads, QkvError *
         good ? workers_start(threads ? threads : workers_processors(), &error) : NULL;
     if (workers)
         *translator = (QkvTranslator){.bundle = &model->bundle,
-                                      .ensemble = ensemble_of(&model->bundle.model),
+                                      .ensemble = bundle_ensemble(&model->bundle),
                                       .workers = workers,
                                       .search = search_copying};
     if (leave(before, workers, to, &error)) return translator;

@@ -19,6 +19,7 @@ enum {
 
 /* of the source and of the target */
 static const char *const TOKENIZER[2] = {"tokenizer.source", "tokenizer"};
+static const char *const SHORTLIST = "shortlist";
 
 /* ---- saving ---- */
 
@@ -74,7 +75,7 @@ static void add_int8(Draft *draft, const Params *params, const Prepared *prepare
 
 static bool make_draft(Draft *draft, const Checkpoint *c)
 {
-    size_t most = (size_t)c->params->count * (BLOCKS + 1) + 2;
+    size_t most = (size_t)c->params->count * (BLOCKS + 1) + 3;
     draft->tensor = calloc(most, sizeof *draft->tensor);
     draft->name = calloc(most, sizeof *draft->name);
     draft->q = c->prepared ? malloc(c->params->size) : NULL;
@@ -84,6 +85,12 @@ static bool make_draft(Draft *draft, const Checkpoint *c)
         add_block(draft, c->params, block->prefix, block->at, NULL);
     if (c->prepared) add_int8(draft, c->params, c->prepared);
     // last, so that all F32 begin at multiples of four
+    if (c->shortlist)
+        draft->tensor[draft->count++] = (SafeTensor){.name = SHORTLIST,
+                                                     .dtype = DTYPE_I16,
+                                                     .dimensions = 1,
+                                                     .shape = {(int64_t)c->shortlist_count},
+                                                     .data = c->shortlist};
     for (int i = 1; i >= 0; i--)
         if (c->tokenizer[i])
             draft->tensor[draft->count++] =
@@ -142,6 +149,19 @@ static bool read_tokenizer(CheckpointFile *c, int i, Error *error)
     return safetensors_read(&c->file, tensor, c->tokenizer[i], error);
 }
 
+static bool read_shortlist(CheckpointFile *c, Error *error)
+{
+    const SafeTensor *tensor = safetensors_find(&c->file, SHORTLIST);
+    if (!tensor) return true;
+    if (tensor->dtype != DTYPE_I16 || !tensor->bytes || tensor->bytes > TOKENIZER_LIMIT)
+        return error_set(error, "'%s': tensor '%s' should have dtype I16", c->file.path,
+                         SHORTLIST);
+    c->shortlist_count = (size_t)tensor->bytes / sizeof *c->shortlist;
+    c->shortlist = malloc(tensor->bytes);
+    if (!c->shortlist) return error_memory(error, "for the shortlist of '%s'", c->file.path);
+    return safetensors_read(&c->file, tensor, c->shortlist, error);
+}
+
 static bool read_metadata(CheckpointFile *c, Error *error)
 {
     const char *format = safetensors_metadata(&c->file, "format");
@@ -167,7 +187,8 @@ bool checkpoint_open_bytes(CheckpointFile *c, const void *bytes, size_t length,
 {
     *c = (CheckpointFile){0};
     if (!safetensors_open_bytes(&c->file, bytes, length, name, error)) return false;
-    if (read_metadata(c, error) && read_tokenizer(c, 1, error) && read_tokenizer(c, 0, error))
+    if (read_metadata(c, error) && read_tokenizer(c, 1, error) && read_tokenizer(c, 0, error) &&
+        read_shortlist(c, error))
         return true;
     checkpoint_close(c);
     return false;
@@ -188,6 +209,7 @@ void checkpoint_close(CheckpointFile *c)
 {
     free(c->own_config);
     free(c->row);
+    free(c->shortlist);
     for (int i = 0; i < 2; i++) free(c->tokenizer[i]);
     safetensors_close(&c->file);
     *c = (CheckpointFile){.file.fd = -1};

@@ -10,6 +10,8 @@
  *                                             times its integers, -127 .. 127 (int8.h)
  *               "tokenizer"               the SentencePiece model, U8 [bytes]
  *               "tokenizer.source"        that of the source, if it is another one
+ *               "shortlist"               which target tokens translate each source token, I16 taken
+ *                                         as unsigned [count] (inference/shortlist.h); or missing
  *   metadata    "format": "qkv"     "version": "1"
  *               "config"            the configuration, JSON text (options_to_json)
  *               "progress"          the state of the training, JSON text
@@ -49,6 +51,8 @@ typedef struct Checkpoint {
     const char *text;          // JSON, or NULL
     const void *tokenizer[2];  // of source and target, or NULL and one for both
     size_t tokenizer_size[2];
+    const uint16_t *shortlist;  // [shortlist_count], or NULL
+    size_t shortlist_count;
 } Checkpoint;
 
 /* Replaces the file at `path` in one instant. */
@@ -67,6 +71,8 @@ typedef struct CheckpointFile {
     const char *text;             // JSON, or NULL
     unsigned char *tokenizer[2];  // of source and target, or NULL and one for both
     size_t tokenizer_size[2];
+    uint16_t *shortlist;  // [shortlist_count], or NULL
+    size_t shortlist_count;
     /* of a file of another program (checkpoint_open_weights), both malloc'ed: */
     char *own_config;  // what `config` points to
     int32_t *row;      // [V] the row of each token in embeddings and output bias; or NULL

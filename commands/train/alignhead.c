@@ -1,7 +1,7 @@
 /* alignhead.c -- which head aligns words best; see alignhead.h. */
 #include "commands/train/alignhead.h"
 
-#include "training/guide.h"
+#include "commands/train/lexicon.h"
 
 #include <stdlib.h>
 
@@ -9,9 +9,9 @@
  * pairs at most. */
 enum { LEARNED = 30000, ROUNDS = 5, CELLS = 4194301, COMPARED = 100 };
 
-static bool learn(Guide *guide, const Corpus *corpus, const ModelConfig *config, Error *error)
+static bool learn(Guide *guide, const Corpus *corpus, size_t step, const ModelConfig *config,
+                  Error *error)
 {
-    size_t step = 1 + corpus->pairs / LEARNED;
     if (!guide_create(guide, config, CELLS, error)) return false;
     for (int round = 0; round < ROUNDS; round++) {
         for (size_t i = 0; i < corpus->pairs; i += step) {
@@ -27,10 +27,13 @@ bool alignhead_prepare(AlignHead *head, const Corpus *corpus, const Corpus *vali
                        const ModelConfig *config, Error *error)
 {
     Guide guide = {0};
+    size_t step = 1 + corpus->pairs / LEARNED;
     head->pairs = valid->pairs < COMPARED ? (int)valid->pairs : COMPARED;
     head->link = malloc(valid->start[TARGET][head->pairs] * sizeof *head->link);
-    bool good = (head->link || error_memory(error, "for links of words")) &&
-                learn(&guide, corpus, config, error);
+    bool good =
+        (head->link || error_memory(error, "for links of words")) &&
+        learn(&guide, corpus, step, config, error) &&
+        lexicon_learn(&head->lexicon, &head->lexicon_count, &guide, corpus, step, error);
     for (int i = 0; good && i < head->pairs; i++) {
         PairIds pair = corpus_pair(valid, (size_t)i);
         guide_link(head->link + valid->start[TARGET][i], &guide, &pair, (real)0.5);
@@ -42,6 +45,7 @@ bool alignhead_prepare(AlignHead *head, const Corpus *corpus, const Corpus *vali
 void alignhead_free(AlignHead *head)
 {
     free(head->link);
+    free(head->lexicon);
     *head = (AlignHead){0};
 }
 

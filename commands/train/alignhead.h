@@ -8,8 +8,10 @@
 #include "inference/snapshot.h"
 
 typedef struct AlignHead {
-    int *link;  // [target tokens of the pairs] guide_link
-    int pairs;  // of the validation text, the first ones
+    int *link;          // [target tokens of the pairs] guide_link
+    int pairs;          // of the validation text, the first ones
+    uint16_t *lexicon;  // [lexicon_count] from the same links (lexicon.h)
+    size_t lexicon_count;
 } AlignHead;
 
 /* Learns the links from the training text, or from a part of it, evenly spread. Free it even if this fails. */

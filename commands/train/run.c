@@ -525,7 +525,9 @@ bool run_save(Run *run, const char *path, bool whole, Error *error)
                              .progress = progress,
                              .text = text,
                              .tokenizer = {v->model[SOURCE], v->model[TARGET]},
-                             .tokenizer_size = {v->size[SOURCE], v->size[TARGET]}};
+                             .tokenizer_size = {v->size[SOURCE], v->size[TARGET]},
+                             .shortlist = whole ? NULL : run->align_head.lexicon,
+                             .shortlist_count = run->align_head.lexicon_count};
     good = good && run_hold(run, error) && checkpoint_save(&checkpoint, path, error);
     free(config);
     free(progress);

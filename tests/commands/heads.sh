@@ -85,6 +85,14 @@ member() { tr -d '\\' <"reversed/$1.safetensors" | grep -ao "\"aligning_$2\": [0
 layer=$(member best layer) head=$(member best head)
 check "its best model has the head" test "${layer:-0}" -eq 1 -a "${head:-0}" -ge 1
 check "its last one does not" test "$(member last head)" = 0
+check "it has a shortlist, too" grep -qa '"shortlist":{"dtype":"I16"' reversed/best.safetensors
+"$BIN/translate" --quiet --model reversed --int8 <valid.s >int8
+"$BIN/translate" --quiet --model reversed --int8 --shortlist <valid.s >short
+check "with which translations are the same" sh -c 'test "$(diff int8 short | grep -c "^<")" -le 2'
+"$BIN/translate" --quiet --model reversed --save-int8 small.safetensors
+check "and a stored model has it" sh -c "'$BIN/translate' --quiet --model small.safetensors --shortlist <valid.s | cmp short"
+wrong "a model without one" 1 "this model has no --shortlist" "$BIN/translate" --quiet --model reversed/last.safetensors --int8 --shortlist "one"
+wrong "a shortlist of floats" 1 "is for a model in int8" "$BIN/translate" --quiet --model reversed --shortlist "one"
 "$BIN/translate" --quiet --model reversed --head best --show "one three five" >shown
 check "it is the best head" grep -q "layer 1 of 1 · head $head\$" shown
 awk '{ line = ""; for (i = 1; i <= NF; i++) line = line (i > 1 ? " " : "") i - 1 "-" NF - i; print line }' valid.s >valid.align

@@ -2,7 +2,7 @@
 
     serve.py PORT CHECKS EXPECTED     EXPECTED: lines of source TAB translation, as ./translate gives them
 """
-import http.client, json, socket, sys, threading, urllib.parse
+import http.client, json, random, socket, sys, threading, urllib.parse
 
 port, which, expected = int(sys.argv[1]), sys.argv[2], [line.rstrip("\n").split("\t") for line in open(sys.argv[3])]
 failed = False
@@ -36,6 +36,11 @@ def form(path, **fields):
     return status, data
 
 
+def multipart_form(fields):
+    part = "--a-boundary\r\nContent-Disposition: form-data; name=\"%s\"\r\n\r\n%s\r\n"
+    return "".join(part % item for item in fields.items()) + "--a-boundary--\r\n"
+
+
 def refuses(name, status, message, answer):
     check(name, answer[0] == status and message in answer[-1].get("error", ""), answer)
 
@@ -47,9 +52,7 @@ if which == "all":
     check("a form", form("/translate", q=text, **PAIR) == (200, {"translatedText": translation}), form("/translate", q=text, **PAIR))
     check("JSON", post("/translate", q=text, **PAIR) == (200, {"translatedText": translation}))
     check("the query", ask("POST", "/translate?" + urllib.parse.urlencode({"q": text, **PAIR}))[2] == {"translatedText": translation})
-    boundary = "--a-boundary\r\nContent-Disposition: form-data; name=\"%s\"\r\n\r\n%s\r\n"
-    multipart = "".join(boundary % item for item in {"q": text, **PAIR}.items()) + "--a-boundary--\r\n"
-    check("a form of several parts", ask("POST", "/translate", multipart, "multipart/form-data; boundary=a-boundary")[2] == {"translatedText": translation})
+    check("a form of several parts", ask("POST", "/translate", multipart_form({"q": text, **PAIR}), "multipart/form-data; boundary=a-boundary")[2] == {"translatedText": translation})
     status, answer = post("/translate", q=[source for source, _ in expected], **PAIR)
     check("an array", answer == {"translatedText": [target for _, target in expected]}, answer)
     lines = "\n".join(source for source, _ in expected) + "\n"
@@ -130,6 +133,26 @@ if which == "all":
     gone.close()
     check("slow clients and one that has gone", post("/translate", q=text, **PAIR)[1] == {"translatedText": translation})
     for one in slow: one.close()
+
+if which.startswith("random"):  # randomN: N bodies that are nearly right
+    random.seed(1)
+    seeds = [(json.dumps({"q": [text, "<p>a <b>b</b>"], "format": "html", "alternatives": 3, "details": True, **PAIR}), "application/json"),
+             (json.dumps({"q": text, "format": "svg", "sentence": 1, "head": "2", "kind": "all", **PAIR}), "application/json"),
+             (urllib.parse.urlencode({"q": text, "prefix": "le", "api_key": "k", **PAIR}), "application/x-www-form-urlencoded"),
+             (multipart_form({"q": text, **PAIR}), "multipart/form-data; boundary=a-boundary")]
+    pieces = [b"null", b"1e999", b"-1", b"[" * 300, b"{}", b'"', b"\\ud800", b"\xff\x00", b"%", b"&q=", b"\r\n\r\n", b"\xf0\x9f\x98\x80", b"q", b"true", b"<b"]
+    bad = []
+    for _ in range(int(which[6:])):
+        body, kind = random.choice(seeds)
+        body = bytearray(body.encode())
+        for _ in range(random.randint(1, 4)):
+            at = random.randrange(len(body) + 1)
+            body[at : at + random.choice([0, 0, 1, 8, 40])] = random.choice(pieces + [bytes([random.randrange(256)])])
+        path = random.choice(["/translate", "/attention", "/detect"])
+        status, answer, data = ask("POST", path, bytes(body), kind)
+        if status not in (200, 400, 404) or (status != 200 and not data.get("error")): bad.append((status, path, bytes(body)))
+    check("random bodies have an answer", not bad, bad[:1])
+    check("and then a right one is answered", post("/translate", q=text, **PAIR)[1] == {"translatedText": translation})
 
 if which == "keys":
     refuses("no key", 403, "Please contact the server operator to get an API key", post("/translate", q=text, **PAIR))

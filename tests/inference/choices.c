@@ -38,7 +38,7 @@ TEST(against_the_definitions)
         predictor = (Predictor){.batch = &batch, .written = scratch, .rows = 1};
         predictor.cache[0] =
             (Cache){.step = count + 1, .nodes = count + 1, .parent = parent, .token = token};
-        choices_forbid(z, &predictor, 0, &(SearchTask){0});
+        choices_forbid(&(Scores){z, C, NULL}, &predictor, 0, &(SearchTask){0});
         bool all = true;
         for (int c = 1; c < C; c++) {
             bool never = (c == ID_UNKNOWN && !config.unknown) ||

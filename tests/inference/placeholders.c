@@ -221,7 +221,7 @@ TEST(against_the_definitions)
         predictor = (Predictor){.batch = &batch, .written = scratch, .rows = 1};
         predictor.cache[0] =
             (Cache){.step = count + 1, .nodes = count + 1, .parent = parent, .token = token};
-        choices_forbid(z, &predictor, 0, &task);
+        choices_forbid(&(Scores){z, C, NULL}, &predictor, 0, &task);
         bool must = left && task.limit == count + 1 + left;
         for (int c = 0; c < C; c++) {
             bool repeated = false, allowed;

@@ -48,7 +48,7 @@ static void first_step(double *probability, const Ensemble *ensemble)
     predictor_step(predictor, prefix, S);
     for (int s = 0; s < S; s++) {
         double normaliser, sum = 0;
-        const real *z = predictor_row(predictor, s, &normaliser);
+        const real *z = predictor_row(predictor, s, &normaliser).z;
         for (int c = 0; c < V - 1; c++) sum += probability[s * V + c] = exp(z[c] - normaliser);
         assert_true(fabs(sum - 1) < 1e-5);
     }
@@ -59,7 +59,7 @@ static void first_step(double *probability, const Ensemble *ensemble)
 /* ln p is right even if all models give a probability near 0. */
 TEST(tiny_probabilities)
 {
-    Ensemble same = ensemble_of(&model[0]), twice = {{&model[0], &model[0]}, 2};
+    Ensemble same = ensemble_of(&model[0]), twice = {{&model[0], &model[0]}, 2, NULL};
     model[0].weights.logits_bias[9] -= 150;
     static double one[S * V], two[S * V];
     first_step(one, &same);
@@ -76,7 +76,7 @@ TEST(tiny_probabilities)
 TEST(searches)
 {
     TranslatorInput input = {.source = source, .line = 1};
-    Ensemble alone = ensemble_of(&model[0]), twice = {{&model[0], &model[0]}, 2};
+    Ensemble alone = ensemble_of(&model[0]), twice = {{&model[0], &model[0]}, 2, NULL};
     const Ensemble *const ensemble[] = {&together, &alone, &twice};
     for (int beam = 1; beam <= 4; beam += 3) {
         SearchConfig config = search_default;
