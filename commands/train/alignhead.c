@@ -7,7 +7,7 @@
 
 /* Training pairs at most, rounds over them, cells for their pairs of tokens (a prime); validation
  * pairs at most. */
-enum { LEARNED = 30000, ROUNDS = 5, CELLS = 4194301, COMPARED = 100 };
+enum { LEARNED = 200000, ROUNDS = 5, CELLS = 4194301, COMPARED = 100 };
 
 static bool learn(Guide *guide, const Corpus *corpus, size_t step, const ModelConfig *config,
                   Error *error)

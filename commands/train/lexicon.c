@@ -7,8 +7,8 @@
 
 /* Targets of a source token at most, and as a share of its links at least 1 in .. ; the frequent
  * tokens. */
-enum { TARGETS = 24, RARE = 200, FREQUENT = 100 };
-static const real LINKED = (real)0.2;  // the least probability of a link
+enum { TARGETS = 50, RARE = 1000, FREQUENT = 150 };
+static const real LINKED = (real)0.05;  // the least probability of a link
 
 /* A target token of a source token. */
 typedef struct Link {
