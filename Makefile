@@ -74,7 +74,7 @@ SOURCES  = $(filter-out %/generate.c,$(wildcard $(FOLDERS:%=%/*.c)))
 # The files that compute, and the kinds of processors for which each is compiled (kernels/kind.h).
 VECTORS  = $(wildcard $(addsuffix .c,$(addprefix kernels/,bf16 gemm int8 matrix panels tile) \
            $(addprefix model/,addnorm attention checkpoint dropout embedding feedforward head layernorm linear loss scorefunction) \
-           $(addprefix inference/,beam cache choices predictor sampling scoring search)))
+           $(addprefix inference/,beam cache choices predictor sampling scoring screening search)))
 KINDS    = $(if $(filter x86_64%,$(MACHINE)),plain avx2 avx512)
 OPTIONS_avx2   = -mavx2 -mfma
 OPTIONS_avx512 = $(OPTIONS_avx2) -mavx512f -mavx512bw -mavx512dq -mavx512vl -mprefer-vector-width=256

@@ -30,7 +30,8 @@ typedef struct Bench {
     Batches batches;
     Packed source;
     SearchConfig search;
-    double flops;  // of a pass
+    Screening screening;  // as ./translate screens
+    double flops;         // of a pass
 } Bench;
 
 static bool bench_create(Bench *bench, const DecodingCase *plan, Error *error)
@@ -49,7 +50,9 @@ static bool bench_create(Bench *bench, const DecodingCase *plan, Error *error)
         return false;
     params_initialise(&bench->model.params, bench->model.block, SEED);
     bench->model.weights.logits_bias[ID_END] = NEVER;
-    if (!transformer_prepare(&bench->model, plan->int8, error)) return false;
+    if (!transformer_prepare(&bench->model, plan->int8, error) ||
+        (!plan->int8 && !screening_open(&bench->screening, &bench->model, error)))
+        return false;
     for (int s = 0; s < bench->source.sentences; s++)
         bench->flops += decoding_flops(&plan->model, packed_length(&bench->source, s),
                                        OUTPUT_TOKENS, plan->beam);
@@ -61,6 +64,7 @@ static void bench_free(Bench *bench)
     batches_free(&bench->batches);
     peak_free(bench->peak);
     workers_stop(bench->workers);
+    screening_close(&bench->screening);
     transformer_free(&bench->model);
 }
 
@@ -69,6 +73,7 @@ static bool translate(double *seconds, const Bench *bench, const Packed *source,
 {
     Translations out;
     Ensemble alone = ensemble_of(&bench->model);
+    if (bench->screening.rows) alone.screening = &bench->screening;
     TranslatorInput input = {.source = *source};
     double begin = clock_seconds();
     if (!translator_run(&out, &alone, &input, &bench->search, bench->workers, NULL, error))

@@ -196,8 +196,18 @@ bool models_load(Models *models, const StringList *paths, bool int8, const Inter
     return true;
 }
 
+bool models_screen(Models *models, Error *error)
+{
+    const Transformer *model = models->ensemble.model[0];
+    if (models->ensemble.count > 1 || model->weights.output.layout != MATRIX_PACKED)
+        return true;
+    models->ensemble.screening = &models->screening;
+    return screening_open(&models->screening, model, error);
+}
+
 void models_free(Models *models)
 {
+    screening_close(&models->screening);
     for (int m = 0; m < MAX_MODELS; m++) bundle_free(&models->bundle[m]);
     *models = (Models){0};
 }

@@ -55,10 +55,14 @@ bool bundle_load_rows(Bundle *bundle, const char *path, Error *error);
 typedef struct Models {
     Bundle bundle[MAX_MODELS];  // use the vocabulary and max_length of the first
     Ensemble ensemble;          // of all
+    Screening screening;        // {0} until models_screen
 } Models;
 
 /* Loads each path (bundle_load). The tokenizers must be the same byte for byte, so that an id
  * means the same word in each model. The struct must stay where it is. */
 bool models_load(Models *models, const StringList *paths, bool int8, const Intervention *change,
                  Error *error);
+
+/* Makes greedy search without scores faster, if there is one model of floats. */
+bool models_screen(Models *models, Error *error);
 void models_free(Models *models);  // does nothing for {0}

@@ -128,6 +128,10 @@ int choices_find(Best *token, int most, double least, double *normaliser, Predic
     if (id == NOTHING_FORCED) {
         choices_forbid(&scores, predictor, r, task);
         double bound = least + n;
+        if (predictor->screened) {
+            *token = (Best){predictor_best(predictor, &scores, r), NAN};
+            return token->id >= 0;
+        }
         if (!config->sample) {  // rounded down
             int count = choices_keep(token, most, scores.z, scores.count,
                                      (real)(bound - 1e-6 * fabs(bound)));

@@ -10,6 +10,7 @@
  * The models may have different shapes, but must have the same vocabularies. */
 #pragma once
 
+#include "inference/screening.h"
 #include "inference/shortlist.h"
 #include "model/transformer.h"
 
@@ -19,6 +20,7 @@ typedef struct Ensemble {
     const Transformer *model[MAX_MODELS];
     int count;
     const Shortlist *shortlist;  // that of the model if it is alone; or NULL
+    const Screening *screening;  // the same
 } Ensemble;
 
 static inline Ensemble ensemble_of(const Transformer *model)

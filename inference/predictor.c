@@ -88,6 +88,21 @@ static Scores candidates_row(Predictor *predictor, int r)
 
 /* ---- one or several models ---- */
 
+static bool is_screened(const SearchBatch *batch)
+{
+    const SearchConfig *c = batch->config;
+    return batch->ensemble->screening && c->beam == 1 && c->no_scores && !c->sample &&
+           batch->ensemble->count == 1;
+}
+
+static double largest_bias(const Transformer *model)
+{
+    double most = 0;
+    for (int c = 0; c < model->config.vocab - 1; c++)
+        most = fmax(most, fabs((double)model->weights.logits_bias[c]));
+    return most;
+}
+
 void predictor_layout(Predictor *predictor, Arena *arena, const SearchBatch *batch)
 {
     int S = batch->source.sentences, each = search_rows(batch->config), steps = 0, capacity = 0;
@@ -98,6 +113,8 @@ void predictor_layout(Predictor *predictor, Arena *arena, const SearchBatch *bat
     predictor->batch = batch;
     predictor->rows = 0;
     predictor->candidates = NULL;
+    predictor->screened = is_screened(batch);
+    predictor->bias = predictor->screened ? largest_bias(batch->ensemble->model[0]) : 0;
     predictor->written = ARENA_TAKE(arena, int, (size_t)steps);
     if (batch->config->sample)
         sampling_layout(&predictor->sampling, arena, ensemble_tokens(batch->ensemble));
@@ -133,9 +150,14 @@ int predictor_step(Predictor *predictor, const Prefix *prefix, int count)
 
 static real *model_row(Predictor *predictor, int m, int r)
 {
-    const Transformer *model = predictor->batch->ensemble->model[m];
-    return logits_row(predictor->logits[m], r, predictor->X[m], &model->weights,
-                      predictor->rows, model->config.vocab, model->config.d_model);
+    const Ensemble *ensemble = predictor->batch->ensemble;
+    const Transformer *model = ensemble->model[m];
+    Matrix rows = {.layout = MATRIX_INT8};
+    if (predictor->screened) rows.int8 = ensemble->screening->rows;
+    return logits_row(predictor->logits[m], r, predictor->X[m],
+                      predictor->screened ? &rows : &model->weights.output,
+                      model->weights.logits_bias, predictor->rows, model->config.vocab,
+                      model->config.d_model);
 }
 
 /* ln(1 + x) for x in [0, 1], without a branch, to 1e-7: with s = x / (2 + x) <= 1/3 it is
@@ -178,4 +200,14 @@ Scores predictor_row(Predictor *predictor, int r, double *normaliser)
     }
     if (isfinite(*normaliser)) *normaliser = log(models);
     return scores;
+}
+
+int predictor_best(const Predictor *predictor, const Scores *scores, int r)
+{
+    const Ensemble *ensemble = predictor->batch->ensemble;
+    const Screening *screening = ensemble->screening;
+    int D = ensemble->model[0]->config.d_model;
+    const real *x = predictor->X[0] + (size_t)r * (size_t)D;
+    return screening_best(screening, scores->z, x, ensemble->model[0]->weights.logits_bias,
+                          scores->count, D, screening_bound(screening, x, D, predictor->bias));
 }

@@ -105,8 +105,8 @@ static bool score_model(Workspace *w, const Ensemble *ensemble, int m, SoftTarge
     int M = target->rows, V = model->config.vocab, D = model->config.d_model;
     transformer_forward(&w->activations, model);
     for (int i = 0; i < M; i++) {
-        const real *z =
-            logits_row(w->logits, i, w->activations.output, &model->weights, M, V, D);
+        const real *z = logits_row(w->logits, i, w->activations.output, &model->weights.output,
+                                   model->weights.logits_bias, M, V, D);
         w->each[i] = (double)z[target->id[i]] - search_normaliser(z, V - 1);
         if (!isfinite(w->each[i]))
             return error_set(error, "the model's scores are not numbers (NaN or infinity): it "

@@ -38,3 +38,12 @@ void matrix_multiply(real *Y, const real *X, const Matrix *W, const real *b, int
     case MATRIX_INT8: int8_multiply(Y, X, W->int8, b, N, rows); break;
     }
 }
+
+_Static_assert(MATRIX_PANEL % TILE_COLUMNS == 0,
+               "panels of matrix.h begin where those of panels.h do");
+
+void matrix_multiply_panel(real *y, const real *x, const Matrix *W, const real *b, int first,
+                           int rows, int columns)
+{
+    gemm_nt_panels(y, x, W->at + (size_t)first * (size_t)columns, b + first, 1, rows, columns);
+}

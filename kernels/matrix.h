@@ -37,3 +37,9 @@ const real *matrix_row(real *x, const Matrix *W, int row, int columns);
  * W may have more rows; only the first ones are used. */
 void matrix_multiply(real *Y, const real *X, const Matrix *W, const real *b, int N, int rows,
                      int columns);
+
+/* y [rows] (=) rows first .. of a packed W times x, + b: the bits of matrix_multiply.
+ * first: a multiple of MATRIX_PANEL   rows: at most MATRIX_PANEL   x [columns]   b [..]: of all rows */
+enum { MATRIX_PANEL = 32 };
+void matrix_multiply_panel(real *y, const real *x, const Matrix *W, const real *b, int first,
+                           int rows, int columns);

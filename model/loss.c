@@ -334,10 +334,11 @@ real *logits_layout(Arena *arena, int M, int V)
     return ARENA_TAKE(arena, real, (size_t)at_most(M, LOGITS_ROWS) * (size_t)V);
 }
 
-real *logits_row(real *block, int r, const real *X, const Weights *w, int M, int V, int D)
+real *logits_row(real *block, int r, const real *X, const Matrix *output, const real *bias,
+                 int M, int V, int D)
 {
     if (r % LOGITS_ROWS == 0)  // logits = X Eᵀ + bias
-        matrix_multiply(block, X + (size_t)r * (size_t)D, &w->output, w->logits_bias,
+        matrix_multiply(block, X + (size_t)r * (size_t)D, output, bias,
                         at_most(M - r, LOGITS_ROWS), V - 1, D);
     return block + (size_t)(r % LOGITS_ROWS) * (size_t)(V - 1);
 }

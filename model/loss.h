@@ -82,5 +82,6 @@ real loss_logit_gradient(const LossBuffers *buffers, int r, int c, int M, int C)
 
 /* The logits [V-1] = X Eᵀ + bias of row r of X [M,D]. Call it for r = 0, 1, …: it computes LOGITS_ROWS rows
  * at a time into block, which logits_layout takes. */
-real *logits_row(real *block, int r, const real *X, const Weights *w, int M, int V, int D);
+real *logits_row(real *block, int r, const real *X, const Matrix *output, const real *bias,
+                 int M, int V, int D);
 real *logits_layout(Arena *arena, int M, int V);

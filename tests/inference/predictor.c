@@ -59,7 +59,7 @@ static void first_step(double *probability, const Ensemble *ensemble)
 /* ln p is right even if all models give a probability near 0. */
 TEST(tiny_probabilities)
 {
-    Ensemble same = ensemble_of(&model[0]), twice = {{&model[0], &model[0]}, 2, NULL};
+    Ensemble same = ensemble_of(&model[0]), twice = {{&model[0], &model[0]}, 2, NULL, NULL};
     model[0].weights.logits_bias[9] -= 150;
     static double one[S * V], two[S * V];
     first_step(one, &same);
@@ -76,7 +76,7 @@ TEST(tiny_probabilities)
 TEST(searches)
 {
     TranslatorInput input = {.source = source, .line = 1};
-    Ensemble alone = ensemble_of(&model[0]), twice = {{&model[0], &model[0]}, 2, NULL};
+    Ensemble alone = ensemble_of(&model[0]), twice = {{&model[0], &model[0]}, 2, NULL, NULL};
     const Ensemble *const ensemble[] = {&together, &alone, &twice};
     for (int beam = 1; beam <= 4; beam += 3) {
         SearchConfig config = search_default;

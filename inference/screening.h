@@ -1,0 +1,34 @@
+/* screening.h -- the most probable token without all logits in float (after Chen et al. 2019, arXiv
+ * 1810.12406, who learn what to leave out).
+ *
+ * Two steps: all logits from int8, z' (int8.h), and then in float those that can be the largest.
+ * With w' and x' the rounded w and x, and n numbers a row,
+ *
+ *   |z_c - z'_c| = |x·(w_c - w'_c) + (x - x')·w'_c|
+ *               <= |x| max_c |w_c - w'_c| + |x - x'| max_c |w'_c| = e,      |x - x'| <= √n max|x| / 254
+ *
+ * A token with z'_c < max z' - 2e is not the best one. The others are found as without screening, bit
+ * for bit. For greedy search without scores: a score needs the sum over all tokens. */
+#pragma once
+
+#include "model/transformer.h"
+
+typedef struct Screening {
+    const Matrix *output;    // the network's, packed
+    const Int8Matrix *rows;  // [V] the same, rounded
+    double error;            // max |w_c - w'_c|
+    double norm;             // max |w'_c|
+    Arena arena;
+} Screening;
+
+/* Of a network that is prepared with floats and stays where it is. */
+bool screening_open(Screening *screening, const Transformer *model, Error *error);
+void screening_close(Screening *screening);  // allowed on {0}
+
+/* The bound e for a row x [n] and biases of at most `bias`, with what float sums lose. */
+double screening_bound(const Screening *screening, const real *x, int n, double bias);
+
+/* The token with the largest z, the first of equal ones; -1 if all are -infinity.
+ * z [C]: z'; -infinity for tokens that are not wanted   bias [C]   bound: screening_bound */
+int screening_best(const Screening *screening, const real *z, const real *x, const real *bias,
+                   int C, int n, double bound);
