@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/packed.h"
+#include "kernels/vecexp.h"
 
 /* Whether all of z [C] are finite. */
 static bool all_finite(const real *z, int C)
@@ -102,7 +103,7 @@ void choices_forbid(const Scores *scores, const Predictor *predictor, int r,
     if (placeholders) forbid_placeholders(scores, placeholders, own, written, count, task);
     if (count >= config->min_length) return;
     z[ID_END] = -INFINITY;
-    if (search_maximum(z, scores->count) == -INFINITY) z[ID_END] = end;
+    if (vec_maximum(z, scores->count) == -INFINITY) z[ID_END] = end;
 }
 
 /* The token that must come next; NOTHING_FORCED: none. */

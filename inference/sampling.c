@@ -50,7 +50,7 @@ Rng sampling_rng(uint64_t seed, uint64_t line, int sample, int step)
 /* weight [C] (=) e^((z - largest) / temperature) */
 static void exponentials(real *weight, const real *z, int C, double temperature)
 {
-    real largest = search_maximum(z, C), scale = (real)(1 / temperature);
+    real largest = vec_maximum(z, C), scale = (real)(1 / temperature);
 #pragma omp simd
     for (int c = 0; c < C; c++)
         weight[c] = z[c] == -INFINITY ? 0 : vec_exp((z[c] - largest) * scale);
@@ -113,7 +113,7 @@ static real least_of_k(TokenWeight *list, const real *weight, int C, int k)
 {
     for (int b = 0; b < blocks_of(C); b++)
         list[b] =
-            (TokenWeight){search_maximum(weight + b * BLOCK, at_most(C - b * BLOCK, BLOCK)), b};
+            (TokenWeight){vec_maximum(weight + b * BLOCK, at_most(C - b * BLOCK, BLOCK)), b};
     return choose(list, blocks_of(C), k, INFINITY) == k ? list[k - 1].weight : 0;
 }
 

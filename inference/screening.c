@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "inference/search.h"
+#include "kernels/vecexp.h"
 
 bool screening_open(Screening *s, const Transformer *model, Error *error)
 {
@@ -50,12 +50,12 @@ double screening_bound(const Screening *s, const real *x, int n, double bias)
 int screening_best(const Screening *s, const real *z, const real *x, const real *bias, int C,
                    int n, double bound)
 {
-    real logit[MATRIX_PANEL], most = search_maximum(z, C), largest = -INFINITY;
+    real logit[MATRIX_PANEL], most = vec_maximum(z, C), largest = -INFINITY;
     real least = (real)((double)most - 2 * bound);
     int best = -1;
     for (int first = 0; first < C && most > -INFINITY; first += MATRIX_PANEL) {
         int count = at_most(C - first, MATRIX_PANEL);
-        if (search_maximum(z + first, count) < least) continue;
+        if (vec_maximum(z + first, count) < least) continue;
         matrix_multiply_panel(logit, x, s->output, bias, first, count, n);
         for (int c = 0; c < count; c++)
             if (z[first + c] >= least && logit[c] > largest)

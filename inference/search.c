@@ -93,7 +93,7 @@ double search_normaliser(const real *z, int C)
     real largest = z[0], all = 0;
     for (int first = 0; first < C; first += PIECE, z += PIECE) {
         int count = at_most(C - first, PIECE);
-        real before = largest, here = search_maximum(z, count), sum = 0;
+        real before = largest, here = vec_maximum(z, count), sum = 0;
         largest = here > before ? here : before;
 #pragma omp simd reduction(+ : sum) simdlen(16)
         for (int c = 0; c < count; c++) sum += vec_exp(z[c] - largest);

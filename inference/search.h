@@ -106,15 +106,6 @@ double search_score(const SearchConfig *config, double log_probability, int leng
  * +infinity. */
 double search_normaliser(const real *z, int C);
 
-/* The largest of z [C]. */
-static inline real search_maximum(const real *z, int C)
-{
-    real largest = z[0];
-#pragma omp simd reduction(max : largest) simdlen(16)
-    for (int c = 0; c < C; c++) largest = z[c] > largest ? z[c] : largest;
-    return largest;
-}
-
 /* Checks a sentence of the source (or of the target): 1 .. max_length tokens of the vocabulary
  * without <pad>, with </s> at the end and nowhere else. */
 bool sentence_check(const int *id, int length, const ModelConfig *model, bool source,

@@ -43,3 +43,12 @@ static inline real vec_exp(real x)
     return e * power.value;
 }
 #endif
+
+/* The largest of z [n], n >= 1, which a softmax subtracts. */
+static inline real vec_maximum(const real *z, int n)
+{
+    real largest = z[0];
+#pragma omp simd reduction(max : largest) simdlen(16)
+    for (int i = 0; i < n; i++) largest = z[i] > largest ? z[i] : largest;
+    return largest;
+}
