@@ -93,8 +93,8 @@ static const char *const lines[] = {
     "été\xcc\x81 e\xcc\x81 Å",
     "犬が水を飲む。 한국어 ไทย",
     "👍 ok👍👍 🇫🇷",
-    "a\xc2\xad"
-    "b zero\xe2\x80\x8bwidth\xe2\x80\x8dj",
+    ("a\xc2\xad"
+     "b zero\xe2\x80\x8bwidth\xe2\x80\x8dj"),
     "http://a.org/b?c=1&d 1,000.50 10:30",
     "<s> </s> <unk> <pad> <0x41>",
     "¿Qué? ¡Sí! «oui»",
