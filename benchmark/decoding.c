@@ -114,7 +114,7 @@ static bool measure(DecodingResult *result, Bench *bench, const DecodingCase *pl
     if (plan->threads == 1 && !measure_single(result, bench, plan->seconds / 2, error))
         return false;
     if (!(bench->peak = peak_create(bench->workers, error))) return false;
-    rate_begin(&meter, bench->peak, seconds);
+    rate_begin(&meter, bench->peak, plan->int8 ? ARITHMETIC_INT8 : ARITHMETIC_FLOAT, seconds);
     do {
         if (!translate(&seconds, bench, &bench->source, error)) return false;
         rate_add(&meter, bench->flops, seconds);

@@ -4,23 +4,29 @@
 #include <cblas.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/block.h"
 #include "base/clock.h"
 #include "base/rng.h"
+#include "kernels/bf16.h"
+#include "kernels/int8.h"
+#include "kernels/kind.h"
 
 enum { SIDE = 1024, NUMBERS = SIDE * SIDE };
 
 static const double PRODUCT_FLOPS = 2.0 * SIDE * SIDE * SIDE;
 
 typedef struct PeakWorker {
-    float *A, *B, *C;  // [SIDE,SIDE] each, of one block
-    double seconds;    // of the last burst
+    float *A, *B, *C;   // [SIDE,SIDE] each, of one block
+    double seconds;     // of the last burst
+    double operations;  // of peak_tile
 } PeakWorker;
 
 struct Peak {
     Workers *workers;
-    int products;         // of the burst under way
+    int products;  // of the burst under way
+    Arithmetic arithmetic;
     double product_time;  // seconds, of the last burst
     PeakWorker worker[];  // [threads]
 };
@@ -43,6 +49,53 @@ static void multiply(void *context, int number)
         cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, SIDE, SIDE, SIDE, 1, worker->A,
                     SIDE, worker->B, SIDE, 0, worker->C, SIDE);
     worker->seconds = clock_seconds() - begin;
+}
+
+/* One tile of floats or of pairs, as gemm.c multiplies them. Returns the operations. */
+static double tile(const PeakWorker *worker, Arithmetic arithmetic)
+{
+    enum { K = 128 };
+    char kind[KIND_NAME];
+    kind_describe(kind);
+    bool wide = strncmp(kind, "avx512", 6) == 0, pairs = arithmetic == ARITHMETIC_BF16;
+    int rows = wide ? 14 : 6, columns = wide ? 32 : strcmp(kind, "avx2") == 0 ? 16 : 8;
+    Tile tile = {.mode = pairs ? BF16 : SET,
+                 .C = worker->C,
+                 .ldc = (size_t)columns,
+                 .A = {worker->A, K, 1},
+                 .B = worker->B,
+                 .ldb = (size_t)columns,
+                 .k = K,
+                 .scale = 1};
+    tile_multiply(&tile, rows, columns);
+    return 2.0 * rows * columns * K * (1 + pairs);
+}
+
+/* One panel of int8. */
+static double panel(const PeakWorker *worker)
+{
+    enum { GROUPS = 64 };
+    const Int8Kernels *kernel = int8_kernels;
+    while (!int8_runs(kernel)) kernel++;
+    kernel->multiply((int32_t *)worker->C + INT8_PANEL, (const uint8_t *)worker->A,
+                     (size_t)GROUPS * INT8_GROUP, (const int8_t *)worker->B,
+                     (const int32_t *)worker->C, INT8_ROWS, GROUPS);
+    return 2.0 * INT8_ROWS * INT8_PANEL * INT8_GROUP * GROUPS;
+}
+
+static void multiply_tiles(void *context, int number)
+{
+    const Peak *peak = context;
+    PeakWorker *worker = &((Peak *)context)->worker[number];
+    double begin = clock_seconds(), most = peak->products * peak->product_time;
+    worker->operations = 0;
+    do {
+        for (int i = 0; i < 100; i++)
+            worker->operations += peak->arithmetic == ARITHMETIC_INT8
+                                      ? panel(worker)
+                                      : tile(worker, peak->arithmetic);
+        worker->seconds = clock_seconds() - begin;
+    } while (worker->seconds < most);
 }
 
 void peak_prepare(void)
@@ -91,6 +144,17 @@ double peak_burst(Peak *peak, int products)
         rate += products * PRODUCT_FLOPS / peak->worker[i].seconds;
         peak->product_time += peak->worker[i].seconds / products / threads;
     }
+    return rate;
+}
+
+double peak_tile(Peak *peak, Arithmetic arithmetic)
+{
+    double rate = 0;
+    peak->arithmetic =
+        arithmetic == ARITHMETIC_BF16 && !bf16_pairs() ? ARITHMETIC_FLOAT : arithmetic;
+    workers_run(peak->workers, multiply_tiles, peak);
+    for (int i = 0; i < workers_count(peak->workers); i++)
+        rate += peak->worker[i].operations / peak->worker[i].seconds;
     return rate;
 }
 

@@ -22,6 +22,11 @@ void peak_free(Peak *peak);
  * measured in its own time. */
 double peak_burst(Peak *peak, int products);
 
+/* The same for the innermost loops of our own products, which multiply numbers in the first-level
+ * cache: what the instructions of this arithmetic can do. Takes as long as the last burst. */
+typedef enum { ARITHMETIC_FLOAT, ARITHMETIC_BF16, ARITHMETIC_INT8 } Arithmetic;
+double peak_tile(Peak *peak, Arithmetic arithmetic);
+
 /* The number of products that take about `seconds`, at least one. */
 int peak_products(const Peak *peak, double seconds);
 

@@ -7,9 +7,9 @@
 
 static const double BURST_SHARE = 0.1, SHORTEST_BURST = 0.04;
 
-void rate_begin(RateMeter *meter, Peak *peak, double seconds)
+void rate_begin(RateMeter *meter, Peak *peak, Arithmetic arithmetic, double seconds)
 {
-    *meter = (RateMeter){.peak = peak};
+    *meter = (RateMeter){.peak = peak, .arithmetic = arithmetic};
     meter->products = peak_products(peak, fmax(SHORTEST_BURST, BURST_SHARE * seconds));
     meter->before = peak_burst(peak, meter->products);
 }
@@ -23,6 +23,7 @@ void rate_add(RateMeter *meter, double operations, double seconds)
     meter->operations += operations;
     meter->seconds += seconds;
     meter->inverse += inverse;
+    meter->tile_inverse += 1 / peak_tile(meter->peak, meter->arithmetic);
     meter->before = after;
 }
 
@@ -44,6 +45,8 @@ Rate rate_end(RateMeter *meter)
     rate.flops = meter->operations / meter->seconds;
     rate.peak = meter->pieces / meter->inverse;
     rate.share = rate.flops / rate.peak;
+    rate.tile = meter->pieces / meter->tile_inverse;
+    rate.share_of_tile = rate.flops / rate.tile;
     rate.share_median = rate_median(meter->share, meter->pieces);
     return rate;
 }

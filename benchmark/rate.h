@@ -20,6 +20,8 @@ typedef struct Rate {
     double peak;          // FLOP/s of sgemm in between
     double share;         // flops / peak
     double share_median;  // the median of the pieces' own shares
+    double tile;  // operations per second of the innermost loop of our products, in between
+    double share_of_tile;
 } Rate;
 
 typedef struct RateMeter {
@@ -27,13 +29,15 @@ typedef struct RateMeter {
     int products;   // of a burst
     double before;  // FLOP/s of the last burst
     double operations, seconds;
-    double inverse;  // Σ 1 / peak of each piece
+    double inverse;         // Σ 1 / peak of each piece
+    Arithmetic arithmetic;  // of the work
+    double tile_inverse;    // Σ 1 / peak_tile of each piece
     double share[MOST_PIECES];
     int pieces;
 } RateMeter;
 
 /* seconds: about what a piece of work takes. A burst takes a tenth of that, at least 40 ms. */
-void rate_begin(RateMeter *meter, Peak *peak, double seconds);
+void rate_begin(RateMeter *meter, Peak *peak, Arithmetic arithmetic, double seconds);
 
 /* Call this after each piece of work, at most MOST_PIECES times: it runs the next burst. */
 void rate_add(RateMeter *meter, double operations, double seconds);

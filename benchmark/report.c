@@ -32,6 +32,8 @@ static const Column training_columns[] = {
     {"sgemm GFLOP/s", "peak_gflops", TENTHS, 1e-9, TRAINED(rate.peak)},
     {"of peak", "share_of_peak", PERCENT, 1, TRAINED(rate.share)},
     {"(median)", "share_of_peak_median", PERCENT, 1, TRAINED(rate.share_median)},
+    {"tile GFLOP/s", "tile_gflops", TENTHS, 1e-9, TRAINED(rate.tile)},
+    {"of tile", "share_of_tile", PERCENT, 1, TRAINED(rate.share_of_tile)},
     {"memory MB", "resident_mb", WHOLE, 1e-6, TRAINED(memory)},
 };
 static const Column peer_columns[] = {
@@ -46,6 +48,8 @@ static const Column decoding_columns[] = {
     {"sgemm GFLOP/s", "peak_gflops", TENTHS, 1e-9, DECODED(rate.peak)},
     {"of peak", "share_of_peak", PERCENT, 1, DECODED(rate.share)},
     {"(median)", "share_of_peak_median", PERCENT, 1, DECODED(rate.share_median)},
+    {"tile GFLOP/s", "tile_gflops", TENTHS, 1e-9, DECODED(rate.tile)},
+    {"of tile", "share_of_tile", PERCENT, 1, DECODED(rate.share_of_tile)},
     {"memory MB", "resident_mb", WHOLE, 1e-6, DECODED(memory)},
     {"one alone, ms", "single_sentence_ms", HUNDREDTHS, 1e3, DECODED(single)},
 };

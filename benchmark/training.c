@@ -132,7 +132,9 @@ static bool measure(TrainingResult *result, Bench *bench, const TrainingCase *pl
     result->memory = memory_most();  // before the sgemm measurement allocates its own
     if (!(bench->peak = peak_create(bench->workers, error))) return false;
     if (plan->python && !start_peer(bench, plan, error)) return false;
-    rate_begin(&meter, bench->peak, timed.seconds);
+    rate_begin(&meter, bench->peak,
+               plan->model.precision == PRECISION_BF16 ? ARITHMETIC_BF16 : ARITHMETIC_FLOAT,
+               timed.seconds);
     for (int n = 0; n < MOST_PIECES; n++) {
         if (n >= LEAST_UPDATES && meter.seconds >= plan->seconds) break;
         if (!update(&timed, bench, error)) return false;

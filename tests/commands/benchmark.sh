@@ -30,7 +30,7 @@ is "training is measured" $status -eq 0
 json=$scratch/train.json
 is "nothing is said when there is no terminal" ! -s "$scratch/err"
 for key in config threads updates tokens tokens_per_second gflops peak_gflops share_of_peak \
-    share_of_peak_median resident_mb; do
+    share_of_peak_median tile_gflops share_of_tile resident_mb; do
     is "JSON has $key" "$(grep -c "\"$key\":" "$json")" -ge 1
 done
 # OpenBLAS that is told to use AVX2 has half as wide vectors as the program with AVX-512, which reaches
@@ -38,6 +38,7 @@ done
 most=1.5
 [ "${OPENBLAS_CORETYPE:-}" != Haswell ] || most=2
 between "share of peak" 0 $most share_of_peak "$json"
+between "share of the tile" 0 2 share_of_tile "$json"
 between "median share of peak" 0 $most share_of_peak_median "$json"
 between "tokens of three updates of at most 8,000" 22500 24001 tokens "$json"
 between "speed" 10 1e8 tokens_per_second "$json"
