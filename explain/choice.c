@@ -7,7 +7,8 @@
 #include <string.h>
 
 static const char *const KINDS[] = {"cross", "encoder", "decoder", "all", NULL};
-static const char *const HEADS[] = {"mean", "best", NULL};
+static const char *const HEADS[] = {"mean", "max", "rollout", "best", NULL};
+static const int heads[] = {CHOICE_MEAN, CHOICE_MAX, CHOICE_ROLLOUT, CHOICE_BEST};
 
 // clang-format off
 const Option choice_options[] = {
@@ -15,9 +16,9 @@ const Option choice_options[] = {
      "cross-attention, encoder self-attention, decoder self-attention, or all", 0},
     {"layer", OPTION_INT, offsetof(ChoiceConfig, layer), 0, MAX_LAYERS, NULL, NULL,
      "a layer, from 1; 0: the same of a model for all sentences, mostly the last", 0},
-    {"head", OPTION_TEXT, offsetof(ChoiceConfig, head), 0, 0, HEADS, "N|mean|best",
-     "a head, from 1; the mean of a layer's heads; or the head that "
-     "aligns words best", OPTION_COMMON},
+    {"head", OPTION_TEXT, offsetof(ChoiceConfig, head), 0, 0, HEADS, "N|mean|max|rollout|best",
+     "a head, from 1; the mean or the largest weights of a layer's heads; the rollout of self-attention up "
+     "to the layer; or the head that aligns words best", OPTION_COMMON},
     {"words", OPTION_TEXT, offsetof(ChoiceConfig, words), 0, 0, NULL, "FIRST-LAST",
      "show these words of both sentences, from 1, in pictures and --show", 0},
     {"range", OPTION_TEXT, offsetof(ChoiceConfig, range), 0, 0, NULL, "LOW:HIGH|auto",
@@ -69,7 +70,6 @@ bool choice_parse(Choice *choice, const ChoiceConfig *config, Error *error)
 {
     static const AttentionKind kinds[] = {ATTENTION_CROSS, ATTENTION_ENCODER, ATTENTION_DECODER,
                                           ATTENTION_CROSS};
-    static const int heads[] = {CHOICE_MEAN, CHOICE_BEST};
     *choice = choice_default;
     choice->kind = kinds[config->kind];
     choice->all_kinds = config->kind == 3;
@@ -84,8 +84,16 @@ bool choice_parse(Choice *choice, const ChoiceConfig *config, Error *error)
     long head = strtol(config->head, &end, 10);
     choice->head = (int)head - 1;
     return (!*end && end != config->head && head >= 1 && head <= 100000) ||
-           error_set(error, "`head` must be a number from 1, mean or best, not '%s'",
+           error_set(error,
+                     "`head` must be a number from 1, mean, max, rollout or best, not '%s'",
                      config->head);
+}
+
+const char *choice_head_name(int head)
+{
+    for (int i = 0; HEADS[i]; i++)
+        if (heads[i] == head) return HEADS[i];
+    return NULL;
 }
 
 bool choice_check(const Choice *choice, const ModelConfig *model, Error *error)
@@ -98,6 +106,10 @@ bool choice_check(const Choice *choice, const ModelConfig *model, Error *error)
                          layers, choice->kind == ATTENTION_ENCODER ? "encoder" : "decoder",
                          layers == 1 ? "" : "s");
     int head = choice->head;
+    if (head == CHOICE_ROLLOUT && (choice->all_kinds || choice->kind == ATTENTION_CROSS))
+        return error_set(
+            error, "`head` rollout is of self-attention: choose `attention-kind` encoder or "
+                   "decoder");
     if (head >= model->heads)
         return error_set(error, "`head` %d: a layer of the model has %d head%s", head + 1,
                          model->heads, model->heads == 1 ? "" : "s");

@@ -1,9 +1,11 @@
 /* choice.h -- which attention is shown, and how: --attention-kind, --layer, --head, --words, --range, …
  *
  * Layers and heads count from 1 in options and from 0 in code. A head is a number, or one of
- * two words:
+ * these words:
  *
  *   mean    the mean of the layer's heads
+ *   max     the largest weight of the layer's heads
+ *   rollout   of self-attention: what the layers up to this one mix together (explain/maps.h)
  *   best    the head that aligns words best: as training found out, else by maps_agree
  *           (explain/maps.h); of the chosen layer or of all
  *
@@ -24,13 +26,22 @@ typedef struct ChoiceConfig {
 extern const Option choice_options[];
 extern const int choice_option_count;
 
-enum { CHOICE_NONE = -1, CHOICE_MEAN = -2, CHOICE_BEST = -3 };
+enum {
+    CHOICE_NONE = -1,
+    CHOICE_MEAN = -2,
+    CHOICE_BEST = -3,
+    CHOICE_MAX = -4,
+    CHOICE_ROLLOUT = -5
+};
+
+/* "mean", …, or NULL: a number */
+const char *choice_head_name(int head);
 
 typedef struct Choice {
     AttentionKind kind;
     bool all_kinds;
     int layer;                    // from 0; or CHOICE_NONE
-    int head;                     // from 0; or CHOICE_NONE, _MEAN, _BEST
+    int head;                     // from 0; or CHOICE_NONE, _MEAN, …
     int known_layer, known_head;  // the best, as training found out; or CHOICE_NONE
     int first_word, last_word;    // of both sentences, from 1, that are shown; 0, 0: all
     float low, high;   // the weights of the first and the last colour; 0, 0: a picture's own

@@ -280,7 +280,7 @@ static bool put_sentences(const Explanation *e, Error *error)
 bool explain_print(FILE *out, const Snapshot *snapshot, const Vocabulary *vocabulary,
                    const Choice *choice, const char *word, const Update *update, Error *error)
 {
-    if (choice->head == CHOICE_MEAN)
+    if (choice->head < 0 && choice->head != CHOICE_NONE && choice->head != CHOICE_BEST)
         return error_set(error,
                          "one head is explained, with its queries and keys: `head` must be a "
                          "number or best");

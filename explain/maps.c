@@ -39,6 +39,58 @@ void map_join(Map *map, const int *row_word, const int *column_word)
     if (map->rows < n) rows_normalise(map->at, map->rows, map->columns);
 }
 
+/* map (=) (A + I) / 2 · R */
+static void roll(Map *map, const Map *A, const Map *R)
+{
+    int n = map->rows;
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++) {
+            float sum = R->at[i * n + j];
+            for (int k = 0; k < n; k++) sum += A->at[i * n + k] * R->at[k * n + j];
+            map->at[i * n + j] = sum / 2;
+        }
+}
+
+/* The first layer's is (A + I) / 2. */
+static bool rollout(Map *map, const Snapshot *snapshot, AttentionKind kind, int layer,
+                    Error *error)
+{
+    Map A, R;
+    if (!map_head(map, snapshot, kind, layer, CHOICE_MEAN, error)) return false;
+    if (layer == 0) {
+        for (int i = 0; i < map->rows; i++)
+            for (int j = 0; j < map->columns; j++) {
+                float *a = &map->at[i * map->columns + j];
+                *a = (*a + (float)(i == j)) / 2;
+            }
+        return true;
+    }
+    bool good = rollout(&R, snapshot, kind, layer - 1, error);
+    if (good && (good = map_head(&A, snapshot, kind, layer, CHOICE_MEAN, error))) {
+        roll(map, &A, &R);
+        map_free(&A);
+    }
+    if (!good) map_free(map);
+    map_free(&R);
+    return good;
+}
+
+bool map_chosen(Map *map, const Snapshot *snapshot, AttentionKind kind, int layer, int head,
+                const int *row_word, const int *column_word, Error *error)
+{
+    bool good = head == CHOICE_ROLLOUT ? rollout(map, snapshot, kind, layer, error)
+                                       : map_head(map, snapshot, kind, layer, head, error);
+    if (good && row_word) map_join(map, row_word, column_word);
+    for (int h = 0; good && head == CHOICE_MAX && h < snapshot->model->config.heads; h++) {
+        Map one;  // no weight is below the mean of all
+        good = map_chosen(&one, snapshot, kind, layer, h, row_word, column_word, error);
+        for (int i = 0; good && i < map->rows * map->columns; i++)
+            map->at[i] = fmaxf(map->at[i], one.at[i]);
+        map_free(good ? &one : map);
+    }
+    return good;
+}
+
 /* ---- measures ---- */
 
 void map_crop(Map *map, int row, int rows, int column, int columns)

@@ -1,5 +1,5 @@
-/* maps.h -- the attention map of a head, or the mean of a layer's heads, for display: joins the
- * subwords of a word, and measures a map.
+/* maps.h -- attention maps of one head or of several, for display: joins the subwords of a word, and
+ * measures a map.
  *
  * The columns of a word's subwords are added, the rows averaged (Clark et al. 2019, "What does BERT
  * look at?", §4.1): a row still sums to 1. */
@@ -17,6 +17,16 @@ void map_free(Map *map);
 /* A head's map, or with head < 0 the mean of its layer. False only if memory runs out. */
 bool map_head(Map *map, const Snapshot *snapshot, AttentionKind kind, int layer, int head,
               Error *error);
+
+/* The map of a choice: a head, the mean or the largest weights of the layer's heads, or the rollout up to
+ * the layer of self-attention; of words if row_word is not NULL (map_join). With A_l, the mean of the
+ * heads of layer l,
+ *
+ *   R_0 = I,    R_l = (A_l + I) / 2 · R_(l-1)      Abnar & Zuidema 2020 (arXiv 2005.00928), §3
+ *
+ * The largest weights of a row do not sum to 1. */
+bool map_chosen(Map *map, const Snapshot *snapshot, AttentionKind kind, int layer, int head,
+                const int *row_word, const int *column_word, Error *error);
 
 /* row_word [rows] and column_word [columns]: the word of each token, non-decreasing from 0. */
 void map_join(Map *map, const int *row_word, const int *column_word);

@@ -182,6 +182,10 @@ static void put_start(PageWriter *page, const PictureBest *best)
 
 bool page_data(JsonWriter *json, const PictureInput *input, bool vectors, Error *error)
 {
+    int chosen = input->choice->head;
+    if (chosen <= CHOICE_MAX)
+        return error_set(error, "a page shows the heads one by one: `head` %s is for pictures",
+                         choice_head_name(chosen));
     PictureBest best;
     if (!picture_best(&best, input, error)) return false;
     PageWriter page = {json, input, input->snapshot, vectors, false};

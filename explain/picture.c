@@ -94,12 +94,12 @@ static void drawing_free(Drawing *d)
 
 /* ---- which maps ---- */
 
-/* The map of one head, or with head < 0 the mean of all. */
+/* The map of a choice, of words. */
 static bool make_map(Map *map, const Drawing *d, AttentionKind kind, int layer, int head)
 {
-    if (!map_head(map, d->input->snapshot, kind, layer, head, d->error)) return false;
-    map_join(map, d->labels[labels_rows(kind)].word, d->labels[labels_columns(kind)].word);
-    return true;
+    return map_chosen(map, d->input->snapshot, kind, layer, head,
+                      d->labels[labels_rows(kind)].word, d->labels[labels_columns(kind)].word,
+                      d->error);
 }
 
 /* layer and head (=) those of the best map of a kind, of the chosen layer or of all: as they are
@@ -180,9 +180,12 @@ static void describe(Section *s, const Drawing *d, int head, double share)
     const char *token = decoder ? "<pad>" : "</s>";
     const char *givers = decoder ? "the words after the first" : "the words";
     char fixed[NOTE] = "", cut[NOTE] = "";
-    if (head >= 0 || d->heads == 1)
+    if (head == CHOICE_ROLLOUT) snprintf(s->name, NOTE, "rollout up to this layer");
+    else if (head >= 0 || d->heads == 1)
         snprintf(s->name, NOTE, "head %d", head >= 0 ? head + 1 : 1);
-    else snprintf(s->name, NOTE, "mean of %d heads", d->heads);
+    else
+        snprintf(s->name, NOTE, "%s of %d heads",
+                 head == CHOICE_MAX ? "largest weights" : "mean", d->heads);
     snprintf(s->text[0][0], TITLE, "layer %d of %d · %s", s->layer + 1,
              snapshot_layers(d->input->snapshot, s->kind), s->name);
     if (s->layers > 1 && d->input->choice->head != CHOICE_BEST)
@@ -191,17 +194,24 @@ static void describe(Section *s, const Drawing *d, int head, double share)
     if (d->input->choice->first_word)
         snprintf(cut, sizeof cut, ", but only words %d to %d are shown",
                  d->input->choice->first_word, d->input->choice->last_word);
-    snprintf(
-        s->caption, REMARK,
-        "Row: %s (query)%s. Column: %s (key). The attention weights of a row sum to 1%s.%s",
-        s->kind == ATTENTION_ENCODER ? "source word" : "word being generated",
-        has_numbers(s, d, 0) ? ", with its probability" : "",
-        decoder ? "word generated before it" : "source word", cut, fixed);
-    snprintf(s->remark, REMARK,
-             "The column of %s, %s, is grey: %s give it %.0f %% of their attention. A head "
-             "that finds nothing to attend to puts its weight there.",
-             token, decoder ? "the start of the decoder's input" : "the end of the source",
-             givers, 100 * share);
+    snprintf(s->caption, REMARK, "Row: %s (query)%s. Column: %s (key). %s%s.%s",
+             s->kind == ATTENTION_ENCODER ? "source word" : "word being generated",
+             has_numbers(s, d, 0) ? ", with its probability" : "",
+             decoder ? "word generated before it" : "source word",
+             head == CHOICE_MAX       ? "Each weight is the largest of the heads"
+             : head == CHOICE_ROLLOUT ? "How much of each word's embedding a row has, if a "
+                                        "layer mixes by its heads' mean and keeps half"
+                                      : "The attention weights of a row sum to 1",
+             cut, fixed);
+    int end = snprintf(s->remark, REMARK, "The column of %s, %s, is grey", token,
+                       decoder ? "the start of the decoder's input" : "the end of the source");
+    if (head <= CHOICE_MAX) strcat(s->remark, ".");
+    else
+        snprintf(s->remark + end, (size_t)(REMARK - end),
+                 ": %s give it %.0f %% of their attention. A head that finds nothing to attend "
+                 "to puts its "
+                 "weight there.",
+                 givers, 100 * share);
 }
 
 /* ---- the maps ---- */
@@ -248,11 +258,12 @@ static bool section_map(Section *s, const Drawing *d, const PictureBest *best, i
         describe(s, d, head,
                  map_share(map, row->special, column->special, s->kind == ATTENTION_DECODER));
     else snprintf(title, TITLE, "layer %d · head %d", layer + 1, head + 1);
-    snprintf(note, TITLE, i ? "%.2f bits%s" : "entropy %.2f bits, mean of the rows%s",
-             map_entropy(map),
-             !framed ? ""
-             : cross ? " · aligns best"
-                     : " · lowest entropy");
+    if (i || head != CHOICE_MAX)
+        snprintf(note, TITLE, i ? "%.2f bits%s" : "entropy %.2f bits, mean of the rows%s",
+                 map_entropy(map),
+                 !framed ? ""
+                 : cross ? " · aligns best"
+                         : " · lowest entropy");
     map_crop(map, rows.first, rows.count, columns.first, columns.count);
     bool labelled = i == 0 || (s->map->rows <= LABELLED && s->map->columns <= LABELLED);
     bool numbers = has_numbers(s, d, i) && !bare;

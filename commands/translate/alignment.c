@@ -19,6 +19,9 @@ bool alignment_choose(AlignBy *by, bool guided, const Choice *choice, int layers
         return error_set(error,
                          "the model does not record which head aligns best, as models that are "
                          "trained now do: name one, or leave out `head`");
+    if (choice->head <= CHOICE_MAX)
+        return error_set(error, "`align` takes one head or the mean, not `head` %s",
+                         choice_head_name(choice->head));
     if (choice->layer >= 0) by->layer = choice->layer;
     if (choice->head >= 0) by->head = choice->head;
     if (choice->head == CHOICE_MEAN) by->head = ALIGN_MEAN;

@@ -279,16 +279,16 @@ static void put_labels(JsonWriter *json, const char *key, const View *view,
     json_close(json);
 }
 
-/* One map; head: CHOICE_MEAN for the mean of the layer. */
+/* One map. */
 static bool put_map(JsonWriter *json, const View *view, const Snapshot *snapshot,
                     AttentionKind kind, int layer, int head, Error *error)
 {
     Map map;
-    if (!map_head(&map, snapshot, kind, layer, head, error)) return false;
+    if (!map_chosen(&map, snapshot, kind, layer, head, NULL, NULL, error)) return false;
     json_open(json, NULL);
     json_put_text(json, "kind", attention_kind_names[kind]);
     json_put_integer(json, "layer", layer + 1);
-    if (head == CHOICE_MEAN) json_put_text(json, "head", "mean");
+    if (head < 0) json_put_text(json, "head", choice_head_name(head));
     else json_put_integer(json, "head", head + 1);
     put_labels(json, "rows", view, snapshot, labels_rows(kind));
     put_labels(json, "columns", view, snapshot, labels_columns(kind));

@@ -68,7 +68,8 @@ check "texts of the command line" sh -c 'test "$(wc -l <out)" = 2'
 check "--attention draws" translate --model run --attention look.png "one two"
 check "--attention leaves a picture" sh -c 'head -c 4 look.png | grep -q PNG'
 for way in "--attention-kind all" "--whole-words" "--head best" \
-    "--head 2" "--layer 1 --attention-kind encoder" "--attention-kind decoder"; do
+    "--head 2" "--layer 1 --attention-kind encoder" "--attention-kind decoder" \
+    "--head max --attention-kind all" "--head rollout --attention-kind encoder"; do
     # shellcheck disable=SC2086
     check "--attention draws with $way" sh -c \
         "rm -f way.png && '$BIN/translate' --model run --attention way.png $way 'one two' && head -c 4 way.png | grep -q PNG"
@@ -124,6 +125,9 @@ wrong "no such preset" 2 "toy, tiny, small, base or auto" train --preset huge
 wrong "a text where none belongs" 2 "stray" train stray
 wrong "sources without targets" 2 "go in pairs" "$latest" "$BIN/train" --train-source train.s
 wrong "a picture that is none" 2 "\.png, .svg, .pdf or .html file, not" translate --attention look.jpg one
+wrong "rollout of cross-attention" 1 "rollout is of self-attention: choose --attention-kind" translate --model run --head rollout --show one
+wrong "the largest weights explained" 1 "one head is explained" translate --model run --head max --explain one
+check "the largest weights are not for a page" sh -c "! '$BIN/translate' --model run --head max --attention x.html one 2>err && grep -q 'head max is for pictures' err && test ! -e x.html"
 wrong "a head that is none" 2 "must be a number from 1" translate --head x one
 wrong "a head that the model does not have" 1 "a layer of the model has 2 heads" \
     translate --model run --attention look.png --head 5 one

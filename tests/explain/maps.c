@@ -58,6 +58,50 @@ TEST(heads)
     map_free(&map);
 }
 
+TEST(largest_of_heads)
+{
+    Map map;
+    float head[HEADS][M * N], want[M * N] = {0};
+    for (int h = 0; h < HEADS; h++) {
+        snapshot_weights(head[h], snapshot, ATTENTION_CROSS, 1, h);
+        for (int i = 0; i < M * N; i++) want[i] = fmaxf(want[i], head[h][i]);
+    }
+    assert_true(map_chosen(&map, snapshot, ATTENTION_CROSS, 1, CHOICE_MAX, NULL, NULL, &error));
+    assert_memory_equal(map.at, want, sizeof want);
+    map_free(&map);
+
+    // of one word, a row is the mean: 1 in every head
+    int row[M] = {0}, column[N] = {0};
+    assert_true(
+        map_chosen(&map, snapshot, ATTENTION_CROSS, 1, CHOICE_MAX, row, column, &error));
+    assert_rows(&map, 1, 1);
+    map_free(&map);
+}
+
+/* Of a path from row i through k to column j, each layer is passed with A, or in place. */
+TEST(rollout)
+{
+    Map map;
+    double A[3][M][M];
+    for (int l = 0; l < 3; l++) {
+        float mean[M * M];
+        snapshot_weights(mean, snapshot, ATTENTION_DECODER, l, CHOICE_MEAN);
+        for (int i = 0; i < M; i++)
+            for (int j = 0; j < M; j++) A[l][i][j] = ((double)mean[i * M + j] + (i == j)) / 2;
+    }
+    assert_true(
+        map_chosen(&map, snapshot, ATTENTION_DECODER, 2, CHOICE_ROLLOUT, NULL, NULL, &error));
+    assert_rows(&map, M, M);
+    for (int i = 0; i < M; i++)
+        for (int j = 0; j < M; j++) {
+            double sum = 0;
+            for (int k = 0; k < M; k++)
+                for (int q = 0; q < M; q++) sum += A[2][i][k] * A[1][k][q] * A[0][q][j];
+            assert_true(fabs((double)map.at[i * M + j] - sum) < 1e-6);
+        }
+    map_free(&map);
+}
+
 static Map copy(const float *at, int rows, int columns)
 {
     Map map = {malloc((size_t)(rows * columns) * sizeof *at), rows, columns};
