@@ -64,17 +64,19 @@ const Int8Matrix *int8_take(Arena *arena, int rows, int columns)
     return matrix;
 }
 
-/* max |x|, or NaN if a number is not finite. */
+/* max |x|; NaN or infinity if a number is. The bits of numbers without sign are in their order. */
 static float largest(const real *x, int count)
 {
-    real most = 0, poison = 0;
-#pragma omp simd reduction(max : most) reduction(+ : poison)
+    typedef union Bits {
+        float number;
+        int32_t bits;
+    } Bits;
+    int32_t most = 0;
     for (int k = 0; k < count; k++) {
-        real size = x[k] < 0 ? -x[k] : x[k];
-        most = size > most ? size : most;
-        poison += 0 * x[k];
+        int32_t bits = (Bits){.number = (float)x[k]}.bits & 0x7fffffff;
+        most = bits > most ? bits : most;
     }
-    return (float)(most + poison);
+    return (Bits){.bits = most}.number;
 }
 
 /* The factor that brings numbers of at most `most` into -127 .. 127. It is 0, and so are the
@@ -161,7 +163,7 @@ static inline void to_floats(real *Y, size_t ldy, const int32_t *C, const float 
                              const float *s, const real *b, int rows, int columns)
 {
     for (int r = 0; r < rows; r++, Y += ldy, C += INT8_PANEL) {
-#pragma omp simd
+#pragma omp simd simdlen(16)
         for (int j = 0; j < columns; j++) Y[j] = (real)(t[r] * s[j] * (float)C[j]) + b[j];
     }
 }

@@ -17,7 +17,9 @@
 
 real score_scale(const ScoreFunction *score, int dh)
 {
-    return score->factor / (real)pow(dh, score->power);
+    double divisor =
+        score->power == 0.5 ? sqrt(dh) : pow(dh, score->power);  // the usual one, fast
+    return score->factor / (real)divisor;
 }
 
 /* ---- dot product
