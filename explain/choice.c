@@ -16,9 +16,9 @@ const Option choice_options[] = {
      "cross-attention, encoder self-attention, decoder self-attention, or all", 0},
     {"layer", OPTION_INT, offsetof(ChoiceConfig, layer), 0, MAX_LAYERS, NULL, NULL,
      "a layer, from 1; 0: the same of a model for all sentences, mostly the last", 0},
-    {"head", OPTION_TEXT, offsetof(ChoiceConfig, head), 0, 0, HEADS, "N|mean|max|rollout|best",
-     "a head, from 1; the mean or the largest weights of a layer's heads; the rollout of self-attention up "
-     "to the layer; or the head that aligns words best", OPTION_COMMON},
+    {"head", OPTION_TEXT, offsetof(ChoiceConfig, head), 0, 0, HEADS, "HEAD",
+     "the head to show: a number from 1; mean or max of a layer's heads; rollout of self-attention up to the "
+     "layer; best, the one that aligns words best", OPTION_COMMON},
     {"words", OPTION_TEXT, offsetof(ChoiceConfig, words), 0, 0, NULL, "FIRST-LAST",
      "show these words of both sentences, from 1, in pictures and --show", 0},
     {"range", OPTION_TEXT, offsetof(ChoiceConfig, range), 0, 0, NULL, "LOW:HIGH|auto",

@@ -10,7 +10,7 @@ enum { EXTRA_LENGTH = 20 };  // tokens; short sources may have much longer trans
 
 // clang-format off
 #define DEFAULTS .beam = 4, .n_best = 1, .length_penalty = 1, .max_length_ratio = 3,           \
-                 .temperature = 1, .top_p = 1, .seed = 1, .batch_rows = 84
+                 .temperature = 1, .top_p = 1, .seed = 1
 // clang-format on
 const SearchConfig search_default = {DEFAULTS};
 const SearchConfig search_copying = {DEFAULTS, .copy_unknown = true};
@@ -49,8 +49,8 @@ const Option search_options[] = {
     {"shortlist", OPTION_FLAG, FIELD(shortlist), 0, 0, NULL, NULL,
      "with --int8: score only frequent tokens and translations of the source's, which is faster",
      0},
-    {"batch-rows", OPTION_INT, FIELD(batch_rows), 1, 65536, NULL, NULL,
-     "hypotheses computed together, of all sentences; fewer need less memory", OPTION_EXPERT},
+    {"batch-rows", OPTION_INT, FIELD(batch_rows), 0, 65536, NULL, NULL,
+     "hypotheses computed together, of all sentences; fewer need less memory; 0: 84, with int8 weights 42", OPTION_EXPERT},
 };
 // clang-format on
 const int search_option_count = sizeof search_options / sizeof *search_options;

@@ -39,7 +39,8 @@ typedef struct SearchConfig {
     int top_k;  // 0: all
     double top_p;
     uint64_t seed;
-    int batch_rows;  // hypotheses in a batch, of all its sentences; one sentence at least
+    int batch_rows;  // hypotheses in a batch, of all its sentences; one sentence at least; 0: as
+                     // many as are fast
     bool shortlist;  // only tokens of the model's shortlist (shortlist.h)
     bool no_scores;  // do not compute score and log_probability where that is faster
 } SearchConfig;

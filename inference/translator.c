@@ -94,6 +94,14 @@ static int longer_first(const void *a, const void *b)
     return x->length != y->length ? y->length - x->length : x->sentence - y->sentence;
 }
 
+/* The hypotheses of a batch. With more of them the keys and values of their sentences leave the
+ * cache; with fewer the weights, which are larger in float, are read more often. */
+static int batch_rows(const TranslatorRun *run)
+{
+    if (run->config->batch_rows) return run->config->batch_rows;
+    return run->ensemble->model[0]->weights.output.int8 ? 42 : 84;
+}
+
 /* The number of the next sentences that make one batch: at least one. */
 static int batch_size(const TranslatorRun *run, const SentenceLength *next, int count)
 {
@@ -103,8 +111,7 @@ static int batch_size(const TranslatorRun *run, const SentenceLength *next, int 
         bytes_of_token += (size_t)rows * cache_node_bytes(&run->ensemble->model[m]->config);
     for (int i = 0; i < count; i++) {
         bytes += bytes_of_token * (size_t)task_of(run, next[i].sentence).limit;
-        if (i > 0 && ((i + 1) * rows > run->config->batch_rows || bytes > BATCH_BYTES))
-            return i;
+        if (i > 0 && ((i + 1) * rows > batch_rows(run) || bytes > BATCH_BYTES)) return i;
     }
     return count;
 }
