@@ -102,13 +102,14 @@ RowSum softmax_row(real *z, int seen)
             largest = x > largest ? x : largest;
         }
     }
-    for (int j = 0; j < seen; j += VECTOR)
-#pragma omp simd reduction(+ : sum) simdlen(VECTOR)
+    for (int j = 0; j < seen; j += VECTOR) {
+#pragma omp simd simdlen(VECTOR)
         for (int l = 0; l < VECTOR; l++) {
             real e = vec_exp(z[j + l] - largest);
             z[j + l] = lane[l] < seen - j ? e : 0;
-            sum += z[j + l];
         }
+        for (int l = 0; l < at_most(seen - j, VECTOR); l++) sum += z[j + l];
+    }
     real inverse = 1 / sum;
     for (int j = 0; j < seen; j += VECTOR)
 #pragma omp simd simdlen(VECTOR)
