@@ -50,7 +50,7 @@ static void choose(Settings *s, const CorpusText *text)
     t->optimizer = OPTIMIZER_MUON;
     t->schedule = SCHEDULE_COSINE;
     t->precision = bf16_pairs() ? PRECISION_BF16 : PRECISION_FLOAT;
-    t->best = BEST_CHRF;
+    t->best = t->valid_translations ? BEST_CHRF : BEST_LOSS;
     t->patience = 0;
     if (s->fine_tuning.init) t->learning_rate /= 3;
     if (s->fine_tuning.init) return;

@@ -24,6 +24,9 @@ says "what it multiplies" "^  products *\(bf16\|float\)"
 auto --preset tiny --dry-run --output run
 check "no word of it with another preset" sh -c '! grep -q "^automatic" err'
 
+auto $small --max-updates 4 --valid-translations 0 --output run
+has "the loss where nothing is translated" best '"loss"'
+rm -rf run
 auto $small --max-updates 12 --dropout 0.25 --output run
 check "a run" test $? -eq 0
 has "the optimizer that was chosen" optimizer '"muon"'
