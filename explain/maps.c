@@ -39,39 +39,34 @@ void map_join(Map *map, const int *row_word, const int *column_word)
     if (map->rows < n) rows_normalise(map->at, map->rows, map->columns);
 }
 
-/* map (=) (A + I) / 2 · R */
-static void roll(Map *map, const Map *A, const Map *R)
+/* R (=) (A + I) / 2 · R, column by column. */
+static void roll(const Map *R, const Map *A, float *column)
 {
-    int n = map->rows;
-    for (int i = 0; i < n; i++)
-        for (int j = 0; j < n; j++) {
-            float sum = R->at[i * n + j];
-            for (int k = 0; k < n; k++) sum += A->at[i * n + k] * R->at[k * n + j];
-            map->at[i * n + j] = sum / 2;
+    int n = R->rows;
+    for (int j = 0; j < n; j++) {
+        for (int i = 0; i < n; i++) {
+            column[i] = R->at[i * n + j];
+            for (int k = 0; k < n; k++) column[i] += A->at[i * n + k] * R->at[k * n + j];
         }
+        for (int i = 0; i < n; i++) R->at[i * n + j] = column[i] / 2;
+    }
 }
 
-/* The first layer's is (A + I) / 2. */
-static bool rollout(Map *map, const Snapshot *snapshot, AttentionKind kind, int layer,
+static bool rollout(Map *R, const Snapshot *snapshot, AttentionKind kind, int layer,
                     Error *error)
 {
-    Map A, R;
-    if (!map_head(map, snapshot, kind, layer, CHOICE_MEAN, error)) return false;
-    if (layer == 0) {
-        for (int i = 0; i < map->rows; i++)
-            for (int j = 0; j < map->columns; j++) {
-                float *a = &map->at[i * map->columns + j];
-                *a = (*a + (float)(i == j)) / 2;
-            }
-        return true;
+    if (!map_head(R, snapshot, kind, 0, CHOICE_MEAN, error)) return false;
+    int n = R->rows;
+    float *column = malloc((size_t)n * sizeof *column);
+    bool good = column || error_memory(error, "for %d words", n);
+    for (int i = 0; i < n * n; i++) R->at[i] = i % (n + 1) == 0;
+    for (int l = 0; good && l <= layer; l++) {
+        Map A;
+        good = map_head(&A, snapshot, kind, l, CHOICE_MEAN, error);
+        if (good) roll(R, &A, column), map_free(&A);
     }
-    bool good = rollout(&R, snapshot, kind, layer - 1, error);
-    if (good && (good = map_head(&A, snapshot, kind, layer, CHOICE_MEAN, error))) {
-        roll(map, &A, &R);
-        map_free(&A);
-    }
-    if (!good) map_free(map);
-    map_free(&R);
+    free(column);
+    if (!good) map_free(R);
     return good;
 }
 
