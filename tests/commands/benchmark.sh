@@ -38,7 +38,7 @@ done
 most=1.5
 [ "${OPENBLAS_CORETYPE:-}" != Haswell ] || most=2
 between "share of peak" 0 $most share_of_peak "$json"
-between "share of the tile" 0 2 share_of_tile "$json"
+between "share of the tile" 0 9 share_of_tile "$json"
 between "median share of peak" 0 $most share_of_peak_median "$json"
 between "tokens of three updates of at most 8,000" 22500 24001 tokens "$json"
 between "speed" 10 1e8 tokens_per_second "$json"
