@@ -5,10 +5,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/block.h"
 #include "base/clock.h"
 #include "base/rng.h"
+#include "kernels/amx.h"
 #include "kernels/bf16.h"
 #include "kernels/int8.h"
 #include "kernels/kind.h"
@@ -59,6 +61,13 @@ static double tile(const PeakWorker *worker, Arithmetic arithmetic)
     kind_describe(kind);
     bool wide = strncmp(kind, "avx512", 6) == 0, pairs = arithmetic == ARITHMETIC_BF16;
     int rows = wide ? 14 : 6, columns = wide ? 32 : strcmp(kind, "avx2") == 0 ? 16 : 8;
+    if (pairs && kind_has_amx()) {
+        amx_begin();
+        amx_multiply(AMX_BF16, worker->C, 4 * AMX_COLUMNS, worker->C, 0, worker->A, 4 * K,
+                     worker->B, AMX_ROWS, K);
+        amx_end();
+        return 4.0 * AMX_ROWS * AMX_COLUMNS * K;
+    }
     Tile tile = {.mode = pairs ? BF16 : SET,
                  .C = worker->C,
                  .ldc = (size_t)columns,
@@ -76,11 +85,13 @@ static double panel(const PeakWorker *worker)
 {
     enum { GROUPS = 64 };
     const Int8Kernels *kernel = int8_kernels;
-    while (!int8_runs(kernel)) kernel++;
+    while (!int8_runs(kernel, INT8_ROWS, GROUPS)) kernel++;
+    if (kernel->amx) amx_begin();
     kernel->multiply((int32_t *)worker->C + INT8_PANEL, (const uint8_t *)worker->A,
                      (size_t)GROUPS * INT8_GROUP, (const int8_t *)worker->B,
-                     (const int32_t *)worker->C, INT8_ROWS, GROUPS);
-    return 2.0 * INT8_ROWS * INT8_PANEL * INT8_GROUP * GROUPS;
+                     (const int32_t *)worker->C, kernel->rows, GROUPS);
+    if (kernel->amx) amx_end();
+    return 2.0 * kernel->rows * INT8_PANEL * INT8_GROUP * GROUPS;
 }
 
 static void multiply_tiles(void *context, int number)
@@ -96,6 +107,14 @@ static void multiply_tiles(void *context, int number)
                                       : tile(worker, peak->arithmetic);
         worker->seconds = clock_seconds() - begin;
     } while (worker->seconds < most);
+}
+
+void peak_restart(char **arguments)
+{
+    bool slow = strcmp(openblas_get_corename(), "Prescott") == 0 && kind_runs(1);
+    if (!slow || getenv("OPENBLAS_CORETYPE")) return;
+    setenv("OPENBLAS_CORETYPE", kind_runs(2) ? "SkylakeX" : "Haswell", 1);
+    execv("/proc/self/exe", arguments);
 }
 
 void peak_prepare(void)

@@ -11,6 +11,10 @@
 
 typedef struct Peak Peak;
 
+/* Starts the program again if OpenBLAS multiplies with SSE3 only, as it does on processors that are
+ * newer than itself, so that it uses AVX-512 or AVX2. Call it first; OPENBLAS_CORETYPE prevents it. */
+void peak_restart(char **arguments);
+
 /* Gives OpenBLAS one thread. Call it before anything multiplies. */
 void peak_prepare(void);
 

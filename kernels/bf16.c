@@ -5,6 +5,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "kernels/amx.h"
+#include "kernels/kind.h"
 #include "kernels/transpose.h"
 
 #if TILE_OF_PAIRS
@@ -23,6 +25,11 @@ void bf16_round(real *x, size_t count)
         memcpy(&number, &bits, sizeof bits);
         x[i] = isnan(x[i]) ? x[i] : (real)number;
     }
+}
+
+bool bf16_is_faster(void)
+{
+    return bf16_pairs() && (kind_has_amx() || !amx_exists());
 }
 
 #if TILE_OF_PAIRS
@@ -92,23 +99,18 @@ static void square(real *T, size_t ldt, Strided X, int n, int k, size_t next)
 
 void bf16_copy(real *T, size_t ldt, bool transposed, Strided X, int n, int k)
 {
-    _Alignas(VECTOR_BYTES) real before[SQUARE * SQUARE], last[SQUARE * SQUARE];
+    _Alignas(VECTOR_BYTES) real before[SQUARE * SQUARE];
     bool turned = (X.column == 1) == transposed;
     size_t next = 2 * SQUARE * X.column;
     for (int j = 0; j < n; j += SQUARE)
         for (int p = 0; p < k; p += 2 * SQUARE) {
             Strided x = {X.at + (size_t)j * X.row + (size_t)p * X.column, X.row, X.column};
-            int rows = transposed ? at_most((k - p + 1) / 2, SQUARE) : SQUARE;
-            real *at = T + (transposed ? (size_t)p / 2 * ldt + (size_t)j
+            real *to = T + (transposed ? (size_t)p / 2 * ldt + (size_t)j
                                        : (size_t)j * ldt + (size_t)p / 2);
-            real *to = rows == SQUARE ? at : last;
-            size_t ldto = rows == SQUARE ? ldt : SQUARE;
             if (turned) {
                 square(before, SQUARE, x, n - j, k - p, next);
-                transpose_square(to, ldto, before, SQUARE, SQUARE);
-            } else square(to, ldto, x, n - j, k - p, next);
-            for (int i = 0; to == last && i < rows; i++)
-                memcpy(at + (size_t)i * ldt, last + i * SQUARE, SQUARE * sizeof(real));
+                transpose_square(to, ldt, before, SQUARE, SQUARE);
+            } else square(to, ldt, x, n - j, k - p, next);
         }
 }
 #else

@@ -20,6 +20,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "kernels/amx.h"
 #include "kernels/bf16.h"
 #include "kernels/kind.h"
 #include "kernels/openblas.h"
@@ -33,7 +34,7 @@ enum { COPY_LIMIT = 2048 };  // A is copied if its rows, or columns, are this ma
 typedef struct Copies {
     _Alignas(VECTOR_BYTES) real B[N_BLOCK * K_BLOCK];                // panels [k,TILE_COLUMNS]
     _Alignas(VECTOR_BYTES) real A[(M_BLOCK + TILE_ROWS) * K_BLOCK];  // tile by tile
-    _Alignas(VECTOR_BYTES) real rest[TILE_ROWS * TILE_COLUMNS];
+    _Alignas(VECTOR_BYTES) real rest[AMX_ROWS * TILE_COLUMNS];
 } Copies;
 _Static_assert(sizeof(Copies) <= SCRATCH_BYTES, "the copies need more scratch memory");
 
@@ -72,7 +73,7 @@ static size_t copy_block(Copies *copy, Strided *block, GemmMode mode, int m, int
                                  : (size_t)m * block->row);
         return tile;
     }
-    size_t row = (size_t)(k + 2 * LANES - 1) / (2 * LANES) * LANES;
+    size_t row = bf16_row(k);
     bf16_copy(copy->A, row, false, *block, m, k);
     *block = (Strided){copy->A, row, 1};
     return 0;
@@ -119,6 +120,32 @@ static void panel_multiply(Copies *copy, Tile tile, size_t step, int m, int colu
     }
 }
 
+/* The same of pairs by AMX, whose tiles are multiplied whole. */
+static void amx_panel_multiply(Copies *copy, const Tile *tile, int m, int columns)
+{
+    static const real zeros[AMX_COLUMNS];
+    enum { ROW = AMX_COLUMNS * sizeof(real) };
+    const real *start = tile->start ? tile->start : zeros, *a = tile->A.at;
+    const size_t lda = tile->A.row * sizeof(real), ldc = tile->ldc * sizeof(real);
+    const bool add = tile->mode & ADD;
+    real *C = tile->C;
+    for (; m > 0; m -= AMX_ROWS, a += AMX_ROWS * tile->A.row, C += AMX_ROWS * tile->ldc) {
+        int rows = at_most(m, AMX_ROWS);
+        if (rows == AMX_ROWS && columns >= AMX_COLUMNS) {
+            amx_multiply(AMX_BF16, C, ldc, add ? C : start, add ? ldc : 0, a, lda, tile->B,
+                         rows, tile->k);
+            continue;
+        }
+        size_t width = (size_t)at_most(columns, AMX_COLUMNS) * sizeof(real);
+        real *rest = copy->rest;
+        for (int r = 0; r < rows; r++)
+            memcpy(rest + r * AMX_COLUMNS, add ? C + (size_t)r * tile->ldc : start, width);
+        amx_multiply(AMX_BF16, rest, ROW, rest, ROW, a, lda, tile->B, rows, tile->k);
+        for (int r = 0; r < rows; r++)
+            memcpy(C + (size_t)r * tile->ldc, rest + r * AMX_COLUMNS, width);
+    }
+}
+
 /* B [k,n] of a product: strided, to be copied; or in panels, multiplied in place. */
 typedef struct Right {
     Strided at;
@@ -146,7 +173,7 @@ static void copy_rounded(real *panels, Strided B, int n, int k)
     for (int j = 0; j < n; j += TILE_COLUMNS, B.at += TILE_COLUMNS * B.column) {
         Strided columns = {B.at, B.column, B.row};
         bf16_copy(panels, TILE_COLUMNS, true, columns, at_most(n - j, TILE_COLUMNS), k);
-        panels += (size_t)((k + 1) / 2) * TILE_COLUMNS;
+        panels += bf16_row(k) * TILE_COLUMNS;
     }
 }
 
@@ -162,12 +189,14 @@ static void blocks_multiply(GemmMode mode, real *C, size_t ldc, Strided A, Right
     }
     int m_step = piece(m, M_BLOCK, 1), n_step = piece(n, N_BLOCK, TILE_COLUMNS);
     bool pairs = mode & BF16 && bf16_pairs();
+    bool amx = pairs && kind_has_amx();
     int per = pairs ? 2 : 1;  // numbers of k in a real of a copy
     int k_step = piece(k, K_BLOCK * per, TILE_COLUMNS);
     bool one_block = n <= n_step && k <= k_step;
     bool copied =
         mode & BF16 || (A.column == 1 ? A.row : A.column) * sizeof(real) >= COPY_LIMIT;
     Copies *copy = scratch_take();
+    if (amx) amx_begin();
     for (int i = 0; i < m; i += m_step) {
         int rows = at_most(m - i, m_step);
         for (int p = 0; p < k; p += k_step) {
@@ -177,8 +206,8 @@ static void blocks_multiply(GemmMode mode, real *C, size_t ldc, Strided A, Right
             size_t tile = copied ? copy_block(copy, &a, mode, rows, depth) : 0;
             for (int j = 0; j < n; j += n_step) {
                 int columns = at_most(n - j, n_step);
-                int units = (depth + per - 1) / per;
-                size_t panel = (size_t)(B.panels ? k : units) * TILE_COLUMNS;
+                size_t units = pairs ? bf16_row(depth) : (size_t)(B.panels ? k : depth);
+                size_t panel = units * TILE_COLUMNS;
                 const real *b = copy->B;
                 if (B.panels) {
                     b = B.panels + (size_t)j * (size_t)k + p * TILE_COLUMNS;
@@ -187,18 +216,21 @@ static void blocks_multiply(GemmMode mode, real *C, size_t ldc, Strided A, Right
                     block.at += (size_t)p * block.row + (size_t)j * block.column;
                     (mode & BF16 ? copy_rounded : panels_copy)(copy->B, block, columns, depth);
                 }
-                Tile t = {.ldc = ldc, .A = a, .ldb = TILE_COLUMNS, .k = units, .scale = scale};
+                Tile t = {.ldc = ldc, .A = a, .ldb = TILE_COLUMNS, .scale = scale};
+                t.k = amx ? (int)units : (depth + per - 1) / per;
                 t.mode = (p > 0 ? ADD : mode & ADD) | (pairs ? BF16 : 0);
                 t.prefetch = B.panels ? panel : 0;
                 t.C = C + (size_t)i * ldc + (size_t)j;
                 for (int q = 0; q < columns;
                      q += TILE_COLUMNS, b += panel, t.C += TILE_COLUMNS) {
                     t.B = b, t.start = start ? start + j + q : NULL;
-                    panel_multiply(copy, t, tile, rows, columns - q);
+                    if (amx) amx_panel_multiply(copy, &t, rows, columns - q);
+                    else panel_multiply(copy, t, tile, rows, columns - q);
                 }
             }
         }
     }
+    if (amx) amx_end();
     scratch_give(copy);
 }
 

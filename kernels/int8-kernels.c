@@ -3,6 +3,7 @@
  * All are exact, so they agree in every bit (tests/kernels/int8.c). What each does with
  * four bytes of a row of X and of 16 or 8 rows of W:
  *
+ *   AMX            TDPBUSD: as VPDPBUSD, for 16 rows of X together (amx.h)
  *   AVX-512 VNNI   VPDPBUSD: Σ of four u q into 32 bits, u unsigned, started from -128 Σ q
  *   AVX2           VPMADDUBSW adds two products into 16 bits and saturates at 32,767, which twice
  *                  255 · 127 exceeds; so it gets |a| and q with a's sign: 127 · 127 · 2 fits
@@ -11,10 +12,21 @@
  * The tile of VNNI is 14 rows and two vectors, 28 sums in registers, as in tile.h. */
 #include <string.h>
 
+#include "kernels/amx.h"
 #include "kernels/int8.h"
+#include "kernels/kind.h"
 
 #if defined __x86_64__
 #include <immintrin.h>
+
+static void amx(int32_t *C, const uint8_t *u, size_t stride, const int8_t *panel,
+                const int32_t *offset, int rows, int groups)
+{
+    amx_multiply(AMX_INT8, C, INT8_PANEL * sizeof *C, offset, 0, u, stride, panel, rows,
+                 groups);
+}
+
+enum { VNNI_ROWS = 14 };
 
 /* Four bytes as one number. */
 static inline int32_t four(const uint8_t *u)
@@ -29,7 +41,7 @@ static inline int32_t four(const uint8_t *u)
 VNNI INLINED void vnni_body(int32_t *C, const uint8_t *u, size_t stride, const int8_t *panel,
                             const int32_t *offset, int groups, const int rows)
 {
-    __m512i sum[INT8_ROWS][2];
+    __m512i sum[VNNI_ROWS][2];
     __m512i start0 = _mm512_loadu_si512(offset), start1 = _mm512_loadu_si512(offset + 16);
 #pragma GCC unroll 14
     for (int r = 0; r < rows; r++) sum[r][0] = start0, sum[r][1] = start1;
@@ -112,15 +124,18 @@ static void plain(int32_t *C, const uint8_t *u, size_t stride, const int8_t *pan
 
 const Int8Kernels int8_kernels[] = {
 #if defined __x86_64__
-    {"AVX-512 VNNI", vnni},
-    {"AVX2", avx2},
+    {"AMX", amx, AMX_ROWS, true},
+    {"AVX-512 VNNI", vnni, VNNI_ROWS, false},
+    {"AVX2", avx2, VNNI_ROWS, false},
 #endif
-    {"plain C", plain},
+    {"plain C", plain, 14, false},
 };
 const int int8_kernel_count = sizeof int8_kernels / sizeof *int8_kernels;
 
-bool int8_runs(const Int8Kernels *kernel)
+bool int8_runs(const Int8Kernels *kernel, int rows, int groups)
 {
+    if (kernel->amx)
+        return kind_has_amx() && rows > 3 && groups % AMX_UNITS == 0 && groups <= 1 << 12;
 #if defined __x86_64__
     if (kernel->multiply == avx2) return __builtin_cpu_supports("avx2");
     if (kernel->multiply == vnni)

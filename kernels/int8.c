@@ -4,7 +4,7 @@
  *
  *   (1)  quantise X's rows: u = a + 128, since the processor's instruction wants one unsigned
  *        factor (VPDPBUSD: four unsigned times four signed bytes, summed into 32 bits)
- *   (2)  a kernel sums a tile of up to 14 rows and 32 columns:  offset + Σ u q = Σ a q
+ *   (2)  a kernel sums a tile of up to 14 rows, or 32, and 32 columns:  offset + Σ u q = Σ a q
  *   (3)  convert the tile to floats:  y = t s Σ a q + b
  *
  * Only (2) differs between processors, and it is exact. So the choice of the kernel does not
@@ -16,12 +16,14 @@
 #include <math.h>
 #include <string.h>
 
+#include "kernels/amx.h"
 #include "kernels/scratch.h"
 
-/* Quantised rows of X: of the widest matrix, INT8_ROWS fit. */
-enum { QUANTISED = INT8_ROWS * INT8_MOST_COLUMNS, QUANTISED_ROWS = 512 };
+/* Quantised rows of X: of the widest matrix, 14 fit. A kernel may read 15 rows more, but AMX, which
+ * does, leaves the wide ones to others. */
+enum { QUANTISED = 14 * INT8_MOST_COLUMNS, QUANTISED_ROWS = 512, BEHIND = 15 << 14 };
 typedef struct Quantised {
-    uint8_t u[QUANTISED];
+    uint8_t u[QUANTISED + BEHIND];
     float scale[QUANTISED_ROWS];
 } Quantised;
 _Static_assert(sizeof(Quantised) <= SCRATCH_BYTES, "quantised rows need more scratch memory");
@@ -169,21 +171,19 @@ static inline void to_floats(real *Y, size_t ldy, const int32_t *C, const float 
 }
 
 /* Columns first .. of Y [rows,..]: one panel, tile by tile. */
-static void panel_multiply(const Quantised *quantised, real *Y, size_t ldy,
-                           const Int8Matrix *matrix, int first, const real *b, int rows,
-                           int columns)
+static void panel_multiply(const Int8Kernels *kernel, const Quantised *quantised, real *Y,
+                           size_t ldy, const Int8Matrix *matrix, int first, const real *b,
+                           int rows, int columns)
 {
     static const real none[INT8_PANEL];
     int32_t C[INT8_ROWS * INT8_PANEL];
     const int8_t *panel = row_of(matrix, first);
     const float *scale = matrix->scale + first;
-    int groups = groups_of(matrix->columns), tiles = (rows + INT8_ROWS - 1) / INT8_ROWS;
+    int groups = groups_of(matrix->columns), tiles = (rows + kernel->rows - 1) / kernel->rows;
     size_t stride = (size_t)groups * INT8_GROUP;
-    const Int8Kernels *kernel = int8_kernels;
-    while (!int8_runs(kernel)) kernel++;
     if (!b) b = none;
     for (int r = 0, height; r < rows; r += height, tiles--) {
-        height = (rows - r + tiles - 1) / tiles;
+        height = kernel->amx ? at_most(rows - r, AMX_ROWS) : (rows - r + tiles - 1) / tiles;
         kernel->multiply(C, quantised->u + (size_t)r * stride, stride, panel,
                          matrix->offset + first, height, groups);
         real *y = Y + (size_t)r * ldy;
@@ -198,7 +198,10 @@ void int8_multiply(real *Y, const real *X, const Int8Matrix *matrix, const real 
 {
     int columns = matrix->columns, stride = groups_of(columns) * INT8_GROUP;
     int most = at_most(QUANTISED / stride, QUANTISED_ROWS);
+    const Int8Kernels *kernel = int8_kernels;
+    while (!int8_runs(kernel, N, stride / INT8_GROUP)) kernel++;
     Quantised *quantised = scratch_take();
+    if (kernel->amx) amx_begin();
     for (int n = 0, rows; n < N; n += rows) {
         rows = at_most(N - n, most);
         for (int r = 0; r < rows; r++)
@@ -206,8 +209,9 @@ void int8_multiply(real *Y, const real *X, const Int8Matrix *matrix, const real 
                 quantise_activations(quantised->u + (size_t)r * (size_t)stride,
                                      X + (size_t)(n + r) * (size_t)columns, columns, stride);
         for (int j = 0; j < count; j += INT8_PANEL)
-            panel_multiply(quantised, Y + (size_t)n * (size_t)count + (size_t)j, (size_t)count,
-                           matrix, j, b ? b + j : NULL, rows, count - j);
+            panel_multiply(kernel, quantised, Y + (size_t)n * (size_t)count + (size_t)j,
+                           (size_t)count, matrix, j, b ? b + j : NULL, rows, count - j);
     }
+    if (kernel->amx) amx_end();
     scratch_give(quantised);
 }

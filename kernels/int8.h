@@ -17,10 +17,11 @@
 #include "base/arena.h"
 #include "base/real.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* W as the kernels read it: a panel is 32 rows, interleaved by groups of four numbers. */
-enum { INT8_PANEL = 32, INT8_GROUP = 4, INT8_ROWS = 14, INT8_MOST_COLUMNS = 65536 };
+enum { INT8_PANEL = 32, INT8_GROUP = 4, INT8_ROWS = 32, INT8_MOST_COLUMNS = 65536 };
 
 typedef struct Int8Matrix {
     int rows, columns;
@@ -57,17 +58,23 @@ void int8_multiply(real *Y, const real *X, const Int8Matrix *matrix, const real 
 
 /* C [rows,INT8_PANEL] (=) offset + Σ_k u q with u = a + 128 in 1 .. 255: exactly Σ_k a q.
  * u [rows,4 groups], rows `stride` apart   panel [groups][INT8_PANEL][INT8_GROUP]
- * offset [INT8_PANEL]   rows: 1 .. INT8_ROWS */
+ * offset [INT8_PANEL]   rows: 1 .. those of the kernel
+ * With amx the rows of u and C up to the next multiple of 16 are read and written, too. */
 typedef void Int8Kernel(int32_t *C, const uint8_t *u, size_t stride, const int8_t *panel,
                         const int32_t *offset, int rows, int groups);
 
 typedef struct Int8Kernels {
     const char *name;  // "AVX-512 VNNI"
     Int8Kernel *multiply;
+    int rows;  // the most of a tile
+    bool amx;  // needs amx_begin and amx_end (amx.h)
 } Int8Kernels;
 
 /* Fastest first; the last one, plain C, runs everywhere. int8_multiply uses the first that
  * runs. */
 extern const Int8Kernels int8_kernels[];
 extern const int int8_kernel_count;
-bool int8_runs(const Int8Kernels *kernel);  // whether this processor has the instructions
+
+/* Whether this processor has the instructions, and the kernel takes so many groups and is fast with
+ * so many rows of X. */
+bool int8_runs(const Int8Kernels *kernel, int rows, int groups);

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/real.h"
+#include "kernels/amx.h"
 #include "kernels/openblas.h"
 
 /* The table that the Makefile writes. It is missing where there is one kind only. */
@@ -13,7 +15,8 @@ extern Function *const kind_table[] __attribute__((weak));  // [kinds][kind_func
 extern Function *kind_chosen[] __attribute__((weak));       // [kind_functions]
 extern const size_t kind_functions __attribute__((weak));
 
-static const char *const names[] = {"plain", "avx2", "avx512"};
+enum { AVX512 = 2, AMX };  // the latter has the functions of the former
+static const char *const names[] = {"plain", "avx2", "avx512", "amx"};
 static const char OPENBLAS[] = "openblas";
 static int current;
 static bool wanted, named, multiplies;  // OpenBLAS
@@ -29,7 +32,7 @@ bool kind_runs(int kind)
     bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
     bool avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
                   __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
-    return kind == 0 || (avx2 && (kind == 1 || avx512));
+    return kind == 0 || (avx2 && (kind == 1 || (avx512 && (kind == AVX512 || amx_exists()))));
 #else
     return kind == 0;
 #endif
@@ -39,8 +42,13 @@ void kind_use(int kind)
 {
     current = kind;
     if (kind_table)
-        memcpy(kind_chosen, kind_table + (size_t)kind * kind_functions,
+        memcpy(kind_chosen, kind_table + (size_t)at_most(kind, AVX512) * kind_functions,
                kind_functions * sizeof(Function *));
+}
+
+bool kind_has_amx(void)
+{
+    return current == AMX && amx_allowed();
 }
 
 /* The kind of that name, or -1. */
@@ -83,8 +91,8 @@ bool kind_use_openblas(bool on, Error *error)
 
 void kind_describe(char name[KIND_NAME])
 {
-    snprintf(name, KIND_NAME, "%s%s%s", names[current], multiplies ? "-openblas-" : "",
-             multiplies ? openblas_name() : "");
+    snprintf(name, KIND_NAME, "%s%s%s", names[at_most(current, AVX512)],
+             multiplies ? "-openblas-" : "", multiplies ? openblas_name() : "");
 }
 
 bool kind_check(Error *error)
@@ -93,7 +101,7 @@ bool kind_check(Error *error)
     int kind = name && !named ? find(name) : 0;
     if (kind < 0)
         return error_set(error, "QKV_KERNEL is 'plain'%s%s, not '%s'",
-                         kind_count() > 1 ? ", 'avx2', 'avx512'" : "",
+                         kind_count() > 1 ? ", 'avx2', 'avx512', 'amx'" : "",
                          HAS_OPENBLAS ? " or 'openblas'" : "", name);
     if (!kind_runs(kind))
         return error_set(

@@ -9,6 +9,7 @@
  *   plain    all of x86-64: SSE2           16 B     6 x 8 numbers   (any other processor, too)
  *   avx2     AVX2 and FMA                  32 B     6 x 16
  *   avx512   AVX-512 F, BW, DQ and VL      64 B     14 x 32
+ *   amx      avx512's, with products of bf16 and int8 by AMX (amx.h)
  *
  * The last one that this processor has is chosen, or the one that QKV_KERNEL names.
  *
@@ -27,6 +28,9 @@ bool kind_runs(int kind);
 /* Chooses another one, for tests: of panels that are packed already it reads nonsense. */
 void kind_use(int kind);
 
+/* Whether amx is chosen, and the system lets this process use it. */
+bool kind_has_amx(void);
+
 /* Whether OpenBLAS multiplies now. */
 bool kind_has_openblas(void);
 
@@ -38,7 +42,7 @@ bool kind_use_openblas(bool on, Error *error);
  * Loads OpenBLAS if it is chosen: before that, it does not multiply. */
 bool kind_check(Error *error);
 
-/* name (=) the kind and what else decides the last digits: "avx512", or
- * "avx512-openblas-0.3.21-skylakex". */
+/* name (=) the kind and what else decides the last digits of products of floats: "avx512", for amx,
+ * too, or "avx512-openblas-0.3.21-skylakex". */
 enum { KIND_NAME = 80 };
 void kind_describe(char name[KIND_NAME]);

@@ -64,7 +64,7 @@ const Option training_options[] = {
      "numbers, typing errors; 0: none", 0},
     {"precision", OPTION_CHOICE, FIELD(precision), 0, 0, precision_names, NULL,
      "what the factors of matrix products are rounded to; bf16 (bfloat16) is faster on processors "
-     "with AVX512-BF16. Sums and weights stay in float", 0},
+     "with AMX, or AVX512-BF16 without it. Sums and weights stay in float", 0},
     {"guide-alignment", OPTION_REAL, FIELD(guide_alignment), 0, 100, NULL, NULL,
      "weight of a loss that teaches head 1 of the last decoder layer which source word each word "
      "translates, as the corpus tells, for --align; 0: none", OPTION_EXPERT},

@@ -49,7 +49,7 @@ static void choose(Settings *s, const CorpusText *text)
     t->augment = size->augment;
     t->optimizer = OPTIMIZER_MUON;
     t->schedule = SCHEDULE_COSINE;
-    t->precision = bf16_pairs() ? PRECISION_BF16 : PRECISION_FLOAT;
+    t->precision = bf16_is_faster() ? PRECISION_BF16 : PRECISION_FLOAT;
     t->best = t->valid_translations ? BEST_CHRF : BEST_LOSS;
     t->patience = 0;
     if (s->fine_tuning.init) t->learning_rate /= 3;

@@ -208,7 +208,10 @@ bool run_read(Run *run, Settings *settings, Error *error)
     bool pairs = settings->training.precision == PRECISION_BF16 && bf16_pairs();
     char kernels[KIND_NAME];
     kind_describe(kernels);
-    snprintf(run->progress.kernels, KERNELS_NAME, "%s%s", kernels, pairs ? "-bf16" : "");
+    snprintf(run->progress.kernels, KERNELS_NAME, "%s%s", kernels,
+             !pairs           ? ""
+             : kind_has_amx() ? "-amx"
+                              : "-bf16");
     return distributed_agree(good, error) && same_everywhere(run, error);
 }
 

@@ -25,7 +25,7 @@ train --precision bf16 --max-updates 40 --output resumed
 train --precision bf16 --max-updates 100 --output resumed
 check "and after resume" cmp bf16/last.safetensors resumed/last.safetensors
 check "the run remembers it" grep -q '"precision": *"bf16"' bf16/config.json
-for kind in plain avx2 avx512; do
+for kind in plain avx2 avx512 amx; do
     QKV_KERNEL=$kind train --precision bf16 --max-updates 100 --output $kind || {
         grep -q "does not have the instructions\|QKV_KERNEL is" err && echo "skipped $kind: $(cat err)" || fail "$kind" "$(cat err)"
         continue

@@ -1,6 +1,7 @@
 /* int8.c -- every kernel against a sum in 64 bits, exactly; the errors of rounding and of
  * products within their bounds; NaN and infinity. */
 #include "kernels/int8.h"
+#include "kernels/amx.h"
 #include "tests/fixtures/numbers.h"
 
 static Rng rng;
@@ -28,7 +29,7 @@ static void check_tile(int rows, int columns, int extreme, int sign)
     Arena arena;
     const Int8Matrix *matrix = int8_create(&arena, INT8_PANEL, columns);
     int8_t *q = malloc((size_t)columns * INT8_PANEL), *a = calloc((size_t)rows, (size_t)width);
-    uint8_t *u = malloc((size_t)(rows * width));
+    uint8_t *u = calloc((size_t)rows + AMX_ROWS, (size_t)width);
     for (int i = 0; i < rows; i++)
         for (int k = 0; k < columns; k++) a[i * width + k] = (int8_t)draw(extreme);
     for (int i = 0; i < columns * INT8_PANEL; i++) q[i] = (int8_t)draw(extreme);
@@ -39,21 +40,23 @@ static void check_tile(int rows, int columns, int extreme, int sign)
     for (int j = 0; j < INT8_PANEL; j++) int8_put(matrix, j, q + j * columns, 1);
 
     for (int kind = 0; kind < int8_kernel_count; kind++) {
-        if (!int8_runs(&int8_kernels[kind])) continue;
+        const Int8Kernels *kernel = &int8_kernels[kind];
+        if (rows > kernel->rows || !int8_runs(kernel, rows, groups)) continue;
         int32_t C[INT8_ROWS * INT8_PANEL];
         memset(C, 0x55, sizeof C);
-        int8_kernels[kind].multiply(C, u, (size_t)width, matrix->q, matrix->offset, rows,
-                                    groups);
+        if (kernel->amx) amx_begin();
+        kernel->multiply(C, u, (size_t)width, matrix->q, matrix->offset, rows, groups);
+        if (kernel->amx) amx_end();
         for (int i = 0; i < rows; i++)
             for (int j = 0; j < INT8_PANEL; j++) {
                 long long sum = 0;
                 for (int k = 0; k < columns; k++)
                     sum += (long long)a[i * width + k] * q[j * columns + k];
                 if (C[i * INT8_PANEL + j] != sum)
-                    fail_msg("%s: %d is not %lld", int8_kernels[kind].name,
-                             C[i * INT8_PANEL + j], sum);
+                    fail_msg("%s: %d is not %lld", kernel->name, C[i * INT8_PANEL + j], sum);
             }
-        for (int i = rows * INT8_PANEL; i < INT8_ROWS * INT8_PANEL; i++)
+        int written = kernel->amx ? (rows + 15) / 16 * 16 : rows;
+        for (int i = written * INT8_PANEL; i < INT8_ROWS * INT8_PANEL; i++)
             assert_int_equal(C[i], 0x55555555);
     }
     free(q), free(a), free(u);
@@ -64,8 +67,9 @@ TEST(kernels_are_exact)
 {
     for (int kind = 0; kind < int8_kernel_count; kind++)
         print_message("%s: %s\n", int8_kernels[kind].name,
-                      int8_runs(&int8_kernels[kind]) ? "checked" : "not on this processor");
-    assert_true(int8_runs(&int8_kernels[int8_kernel_count - 1]));
+                      int8_runs(&int8_kernels[kind], 16, 16) ? "checked"
+                                                             : "not on this processor");
+    assert_true(int8_runs(&int8_kernels[int8_kernel_count - 1], 1, 1));
     static const int columns[] = {1, 2, 3, 4, 5, 7, 8, 31, 64, 127, 130, 512};
     for (size_t c = 0; c < sizeof columns / sizeof *columns; c++)
         for (int rows = 1; rows <= INT8_ROWS; rows++)
