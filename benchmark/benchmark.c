@@ -11,6 +11,7 @@
 
 #include "base/workers.h"
 #include "benchmark/child.h"
+#include "benchmark/peak.h"
 #include "benchmark/peer.h"
 #include "benchmark/plan.h"
 #include "benchmark/report.h"
@@ -210,6 +211,7 @@ int main(int argc, char **argv)
     static Report report;
     Error error;
     int status = 0;
+    peak_restart(argv);
     setvbuf(stdout, NULL, _IOLBF, 0);  // a table is read while the next is measured
     if (!plan_read(&plan, argc, argv, &error)) {
         status = 2;
