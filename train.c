@@ -49,7 +49,7 @@ static void on_signal(int number)
 
 static void catch_signals(bool quiet)
 {
-    if (distributed_ranks() > 1 && distributed_rank() == 0 && !quiet)
+    if (distributed.ranks > 1 && distributed.rank == 0 && !quiet)
         snprintf(stopping, sizeof stopping,
                  "%s: stops after this update; if a rank has died, "
                  "the same command resumes from the last checkpoint\n",
@@ -142,13 +142,13 @@ static void log_metrics(Run *run, Throughput *t, const UpdateStats *last, Error 
     *t = (Throughput){0};
     p->nll = p->objective = p->norm = 0;
     p->tokens = p->updates = 0;
-    if (distributed_rank() == 0 && !metrics_add(&run->metrics, &line, error))
+    if (distributed.rank == 0 && !metrics_add(&run->metrics, &line, error))
         tried(RECORDS, false, error);
 }
 
 static void record_frames(Run *run, double loss, Error *error)
 {
-    for (int r = 0; r < RECORDERS && distributed_rank() == 0; r++)
+    for (int r = 0; r < RECORDERS && distributed.rank == 0; r++)
         if (recorders[r]->record &&
             !recorders[r]->record(run, loss, validation_due(run), error))
             tried(RECORDS, false, error);
@@ -252,7 +252,7 @@ static bool save_last(Run *run, Error *error)
 static bool validate(Run *run, Validation *v, Error *error)
 {
     console_stage("validating after update %lld …", run->progress.update);
-    bool first = distributed_rank() == 0;
+    bool first = distributed.rank == 0;
     bool good = optimizer_send(&run->trainer->optimizer, distributed_gather, error);
     // a run that is killed has last.safetensors beside the first best.safetensors
     if (good && first && run->saved.update < 0 && run_save(run, run->last, true, error))
@@ -327,7 +327,7 @@ static bool train(Run *run, Validation *validation, Error *error)
     // a model that --init begins with stays the best until another one is better
     if (run->settings->fine_tuning.init && !run->resumed && !validate(run, validation, error))
         return false;
-    if (run->resumed && distributed_rank() == 0) draw_again(run, validation, error);
+    if (run->resumed && distributed.rank == 0) draw_again(run, validation, error);
     for (;;) {
         if (validation_due(run) && !validate(run, validation, error)) return false;
         if (!agree_on_signals(run, error)) return false;
@@ -335,7 +335,7 @@ static bool train(Run *run, Validation *validation, Error *error)
             console_stage("saving and drawing …");
             ending = true;
             if (!save_last(run, error)) return false;
-            for (int r = 0; r < RECORDERS && distributed_rank() == 0; r++)
+            for (int r = 0; r < RECORDERS && distributed.rank == 0; r++)
                 if (recorders[r]->end)
                     tried(PICTURES + r, recorders[r]->end(run, error), error);
             return true;
@@ -382,7 +382,7 @@ static bool train_into_folder(Run *run, Validation *validation, Error *error)
             "an earlier version: training must go on with the same text");
     run->complete = limit && !validation_due(run);
     bool good = run_begin(run, error);
-    for (int r = 0; r < RECORDERS && good && distributed_rank() == 0; r++)
+    for (int r = 0; r < RECORDERS && good && distributed.rank == 0; r++)
         good = !recorders[r]->open || recorders[r]->open(run, error);
     catch_signals(run->settings->run.quiet);  // until here there is nothing to save
     good = distributed_agree(good, error) && train(run, validation, error);
@@ -439,13 +439,13 @@ static int run_command(Run *run, Settings *settings, int argc, char **argv, Erro
     const RunConfig *options = &settings->run;
     bool help = options->help || options->short_help, print_only = help || options->version;
     if (!distributed_share(&print_only, sizeof print_only, error)) return 1;
-    if (print_only && distributed_rank() > 0) return 0;
+    if (print_only && distributed.rank > 0) return 0;
     if (help) print_help(!options->help);
     else if (print_only)
         puts(distributed_possible ? "qkv " QKV_VERSION ", with MPI" : "qkv " QKV_VERSION);
     if (print_only) return !stream_flush(stdout, help ? "the help" : "the version", error);
     signal(SIGPIPE, SIG_IGN);  // training does not need a reader of what it prints
-    console_start(options->quiet || distributed_rank() > 0);
+    console_start(options->quiet || distributed.rank > 0);
     if (!distributed_agree(whole_story(run, settings, error), error)) return 1;
     return stop ? 128 + stop : 0;
 }
@@ -463,8 +463,7 @@ int main(int argc, char **argv)
     int status = run_command(&run, &settings, argc, argv, &error);
     bool failed = status == 1 || status == 2;
     options_name_in_error(settings.groups, SETTINGS_GROUPS, &error);
-    if (failed && (distributed_rank() == 0 || distributed_broken()))
-        console_error("", &error, "");
+    if (failed && (distributed.rank == 0 || distributed.broken)) console_error("", &error, "");
     run_free(&run);
     settings_free(&settings);
     distributed_stop();

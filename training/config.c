@@ -5,9 +5,9 @@
 #include <stdio.h>
 
 #include "model/config.h"
-#include "training/step.h"
 
 static const char *const CRITERIA[] = {"loss", "bleu", "chrf", NULL};
+static const char *const OPTIMIZERS[] = {"adam", "muon", NULL};
 static const char *const SCHEDULES[] = {"inverse-sqrt", "cosine", "linear", "constant", NULL};
 
 enum { MILLIARD = 1000000000 };
@@ -33,7 +33,9 @@ const Option training_options[] = {
      "decay of the rate after warm-up; cosine and linear reach 0 at --max-updates", 0},
     {"warmup", OPTION_INT, FIELD(warmup), 0, MILLIARD, NULL, NULL,
      "updates of linear warm-up to the peak", 0},
-    {"optimizer", OPTION_CHOICE, FIELD(optimizer), 0, 0, optimizer_names, NULL, optimizer_help, 0},
+    {"optimizer", OPTION_CHOICE, FIELD(optimizer), 0, 0, OPTIMIZERS, NULL,
+     "muon: the layers' matrices learn by Muon, in fewer updates; embeddings, biases and norms by "
+     "Adam", 0},
     {"beta1", OPTION_REAL, FIELD(beta1), 0, 0.9999, NULL, NULL,
      "Adam's decay rate of the first moment, the mean gradient", OPTION_EXPERT},
     {"beta2", OPTION_REAL, FIELD(beta2), 0, 0.99999, NULL, NULL,

@@ -10,6 +10,8 @@ enum { MAX_ACCUMULATORS = 4096 };
 /* The measure that compares validations. */
 typedef enum { BEST_LOSS, BEST_BLEU, BEST_CHRF } Criterion;
 
+typedef enum { OPTIMIZER_ADAM, OPTIMIZER_MUON } OptimizerName;
+
 /* The course of the learning rate (optimizer.c). */
 typedef enum {
     SCHEDULE_INVERSE_SQRT,

@@ -11,27 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 
-static struct {
-    int rank, ranks;
-    bool started;
-    bool over;    // a distributed_agree returned false
-    bool broken;  // a call of MPI failed
-} self = {.ranks = 1};
-
-int distributed_rank(void)
-{
-    return self.rank;
-}
-
-int distributed_ranks(void)
-{
-    return self.ranks;
-}
-
-bool distributed_broken(void)
-{
-    return self.broken;
-}
+struct Distributed distributed = {.ranks = 1};
+static char machine[64];  // this rank's
 
 /* What Open MPI's mpirun and the PMI of srun put into the environment of a rank. */
 static bool is_rank(void)
@@ -47,19 +28,19 @@ _Static_assert(sizeof(real) == sizeof(float), "blocks travel as MPI_FLOAT");
 const bool distributed_possible = true;
 
 /* A collective call; with one rank there is nothing to do. True if it succeeds. */
-#define COLLECTIVE(call) (self.ranks == 1 || succeeded(call, error))
+#define COLLECTIVE(call) (distributed.ranks == 1 || succeeded(call, error))
 
 static bool succeeded(int code, Error *error)
 {
     char text[MPI_MAX_ERROR_STRING] = "";
     int length;
     if (code == MPI_SUCCESS) return true;
-    self.over = self.broken = true;
+    distributed.over = distributed.broken = true;
     MPI_Error_string(code, text, &length);
     return error_set(error,
                      "rank %d lost contact with another rank: %s; the same command resumes "
                      "from the last checkpoint",
-                     self.rank, text);
+                     distributed.rank, text);
 }
 
 bool distributed_start(Error *error)
@@ -68,15 +49,16 @@ bool distributed_start(Error *error)
     if (!is_rank()) return true;
     if (MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &level) != MPI_SUCCESS)
         return error_set(error, "MPI does not start, though this process is a rank of a job");
-    self.started = true;
+    distributed.started = true;
+    gethostname(machine, sizeof machine - 1);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-    MPI_Comm_rank(MPI_COMM_WORLD, &self.rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &self.ranks);
+    MPI_Comm_rank(MPI_COMM_WORLD, &distributed.rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &distributed.ranks);
     bool good = true;
     if (level < MPI_THREAD_FUNNELED) good = error_set(error, "this MPI does not allow threads");
-    else if (self.ranks > DISTRIBUTED_MAX_RANKS)
+    else if (distributed.ranks > DISTRIBUTED_MAX_RANKS)
         good = error_set(error, "%d ranks are more than the %d that can train together",
-                         self.ranks, DISTRIBUTED_MAX_RANKS);
+                         distributed.ranks, DISTRIBUTED_MAX_RANKS);
     return distributed_agree(good, error);
 }
 
@@ -92,7 +74,7 @@ bool distributed_start(Error *error)
 {
     const char *size = getenv("OMPI_COMM_WORLD_SIZE"), *rank = getenv("PMIX_RANK");
     if (!is_rank() || (size && !strcmp(size, "1"))) return true;
-    if (rank || (rank = getenv("PMI_RANK"))) self.rank = atoi(rank);
+    if (rank || (rank = getenv("PMI_RANK"))) distributed.rank = atoi(rank);
     return error_set(error, "this program was built without MPI and would train alone on every "
                             "rank: build it with make MPI=1, or start it without mpirun");
 }
@@ -102,24 +84,21 @@ bool distributed_start(Error *error)
 void distributed_stop(void)
 {
 #ifdef WITH_MPI
-    if (self.broken) MPI_Abort(MPI_COMM_WORLD, 1);
-    if (self.started) MPI_Finalize();
+    if (distributed.broken) MPI_Abort(MPI_COMM_WORLD, 1);
+    if (distributed.started) MPI_Finalize();
 #endif
 }
 
 bool distributed_agree(bool good, Error *error)
 {
-    if (self.ranks == 1) return good;
-    if (self.over) return false;
-    int first = good ? self.ranks : self.rank;
+    if (distributed.ranks == 1) return good;
+    if (distributed.over) return false;
+    int first = good ? distributed.ranks : distributed.rank;
     if (!distributed_least(&first, error)) return false;
-    if (first == self.ranks) return true;
-    self.over = true;
-    if (first == self.rank && first > 0) {
-        char machine[64] = "";
-        gethostname(machine, sizeof machine - 1);
-        error_prefix(error, "rank %d on %s", self.rank, machine);
-    }
+    if (first == distributed.ranks) return true;
+    distributed.over = true;
+    if (first == distributed.rank && first > 0)
+        error_prefix(error, "rank %d on %s", distributed.rank, machine);
     (void)COLLECTIVE(
         MPI_Bcast(error->text, sizeof error->text, MPI_CHAR, first, MPI_COMM_WORLD));
     return false;
@@ -161,20 +140,20 @@ static struct Counts {
 /* Those of a block's parts; returns this rank's. */
 static int count_parts(struct Counts *counts, const size_t *part)
 {
-    for (int r = 0; r < self.ranks; r++) {
+    for (int r = 0; r < distributed.ranks; r++) {
         counts->count[r] = (int)(part[r + 1] - part[r]);
         counts->place[r] = (int)part[r];
     }
-    return counts->count[self.rank];
+    return counts->count[distributed.rank];
 }
 
 bool distributed_exchange(real *received, const real *block, int senders, const size_t *part,
                           Error *error)
 {
     int own = count_parts(&sent, part);
-    for (int r = 0; r < self.ranks; r++) {
-        if (r == self.rank || self.rank >= senders) sent.count[r] = 0;
-        got.count[r] = r != self.rank && r < senders ? own : 0;
+    for (int r = 0; r < distributed.ranks; r++) {
+        if (r == distributed.rank || distributed.rank >= senders) sent.count[r] = 0;
+        got.count[r] = r != distributed.rank && r < senders ? own : 0;
         got.place[r] = got.count[r] ? r * own : 0;
     }
     return COLLECTIVE(MPI_Alltoallv(block, sent.count, sent.place, MPI_FLOAT, received,
@@ -191,7 +170,7 @@ bool distributed_allgather(real *block, const size_t *part, Error *error)
 bool distributed_gather(real *own, const size_t *part, Error *error)
 {
     int count = count_parts(&got, part);
-    return COLLECTIVE(MPI_Gatherv(self.rank ? own : MPI_IN_PLACE, count, MPI_FLOAT, own,
+    return COLLECTIVE(MPI_Gatherv(distributed.rank ? own : MPI_IN_PLACE, count, MPI_FLOAT, own,
                                   got.count, got.place, MPI_FLOAT, 0, MPI_COMM_WORLD));
 }
 
@@ -199,6 +178,6 @@ bool distributed_scatter(real *own, const size_t *part, Error *error)
 {
     int count = count_parts(&sent, part);
     return COLLECTIVE(MPI_Scatterv(own, sent.count, sent.place, MPI_FLOAT,
-                                   self.rank ? own : MPI_IN_PLACE, count, MPI_FLOAT, 0,
+                                   distributed.rank ? own : MPI_IN_PLACE, count, MPI_FLOAT, 0,
                                    MPI_COMM_WORLD));
 }

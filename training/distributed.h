@@ -3,7 +3,7 @@
  * A single process is rank 0 of 1; every function here then returns at once. MPI is used only
  * if the environment says that mpirun or srun started this process.
  *
- * All functions but the first three are collective: every rank calls them, in the same order,
+ * All functions but distributed_start and distributed_stop are collective: every rank calls them, in the same order,
  * from its main thread. An operation that can fail on one rank alone (a file, memory) must not
  * be followed by a collective call without distributed_agree() between them, or the other ranks
  * would wait for a rank that has returned:
@@ -24,8 +24,13 @@
 
 enum { DISTRIBUTED_MAX_RANKS = 4096 };
 
-int distributed_rank(void);  // 0 .. ranks-1; rank 0 prints, saves and decides
-int distributed_ranks(void);
+/* To read. */
+extern struct Distributed {
+    int rank, ranks;  // 0 .. ranks-1; rank 0 prints, saves and decides
+    bool broken;      // a call of MPI failed: this rank prints its own error
+    bool over;        // a distributed_agree returned false
+    bool started;     // MPI is
+} distributed;
 extern const bool distributed_possible;  // built with MPI
 
 /* Call it first. False if mpirun started this process, but MPI is missing or does not work. */
@@ -37,9 +42,6 @@ void distributed_stop(void);
 /* Whether `good` is true on every rank. If not, every rank gets the error of the lowest rank
  * for which it is false, with its number and machine. */
 bool distributed_agree(bool good, Error *error);
-
-/* Whether this rank lost contact with another one. If so, it prints its own error. */
-bool distributed_broken(void);
 
 /* Broadcast: bytes [size] (=) those of rank 0. */
 bool distributed_share(void *bytes, size_t size, Error *error);

@@ -68,7 +68,7 @@ static size_t own_size(const Gradients *g)
 /* Divides the accumulators into whole subtrees, and the block into parts of whole slices. */
 static void divide(Gradients *g)
 {
-    int A = g->accumulators, R = g->ranks, rank = distributed_rank();
+    int A = g->accumulators, R = g->ranks, rank = distributed.rank;
     for (g->share = 1; (long long)g->share * R < A;) g->share *= 2;
     g->first = at_most(rank * g->share, A);
     g->end = at_most(g->first + g->share, A);
@@ -107,7 +107,7 @@ static bool allocate(Gradients *g, const Transformer *model, Error *error)
 
 bool gradients_create(Gradients *g, const Transformer *model, int accumulators, Error *error)
 {
-    int ranks = distributed_ranks();
+    int ranks = distributed.ranks;
     *g = (Gradients){.accumulators = accumulators,
                      .ranks = ranks,
                      .params = &model->params,
@@ -208,7 +208,7 @@ static void sum_own(void *context, size_t begin, size_t count)
 
 bool gradients_sum(Gradients *g, double *norm, int used, Workers *workers, Error *error)
 {
-    int rank = distributed_rank();
+    int rank = distributed.rank;
     g->used = used;
     for (int i = 0; i < own_used(g, used); i++) params_share(g->params, g->block[i]);
     slices_run(workers, 0, g->own.begin, sum_local, g);  // (a)

@@ -1,8 +1,15 @@
 /* optimizer.c -- the learning rate's schedule, and an update of the rank's own part of the weights:
- * the optimizer's step (step.c, muon.c) between decoupled weight decay and a moving average.
+ * Adam (Kingma and Ba 2015, algorithm 1), or Muon (muon.c), which needs whole matrices, between
+ * decoupled weight decay and a moving average.
  *
  *   w = w - rate · decay · w                                  of matrices
- *   ema = d · ema + (1-d) · w,     d = min(X, (1+u) / (10+u)) */
+ *   m = β₁ m + (1-β₁) g            m̂ = m / (1 - β₁ᵘ)        bias correction,
+ *   v = β₂ v + (1-β₂) g²           v̂ = v / (1 - β₂ᵘ)        u = 1, 2, …: the update's number
+ *   w = w - rate · m̂ / (√v̂ + ε)
+ *   ema = d · ema + (1-d) · w,     d = min(X, (1+u) / (10+u))
+ *
+ * README.md explains each, and has the sources. Weights whose gradient is always zero (the
+ * embedding of <pad>, the gaps between tensors) keep their bits. */
 #include "training/optimizer.h"
 #include "base/block.h"
 
@@ -25,6 +32,26 @@ double schedule_rate(Schedule schedule, double peak, long long update, int warmu
     return peak;
 }
 
+void adam_update(real *w, real *m, real *v, const real *g, size_t count,
+                 const TrainingConfig *c, long long update, double rate, double scale)
+{
+    double u = (double)update;
+    real beta1 = (real)c->beta1, one_minus_beta1 = (real)(1 - c->beta1);
+    real beta2 = (real)c->beta2, one_minus_beta2 = (real)(1 - c->beta2);
+    real rate_correction = (real)(rate / (1 - pow(c->beta1, u)));   // rate · m̂ / m
+    real root_correction = (real)(1 / sqrt(1 - pow(c->beta2, u)));  // √v̂ / √v
+    real epsilon = (real)c->epsilon;
+#pragma omp simd
+    for (size_t i = 0; i < count; i++) {
+        real gradient = (real)scale * g[i];
+        m[i] = beta1 * m[i] + one_minus_beta1 * gradient;
+        v[i] = beta2 * v[i] + one_minus_beta2 * gradient * gradient;
+        real rate_m_hat = rate_correction * m[i];              // rate · m̂
+        real root_v_hat = (real)sqrt(v[i]) * root_correction;  // √v̂
+        w[i] -= rate_m_hat / (root_v_hat + epsilon);
+    }
+}
+
 /* Muon is for the layers' matrices; embeddings, which include the output layer, biases and gains
  * stay with Adam. */
 static bool by_muon(const Optimizer *o, const Tensor *t)
@@ -42,7 +69,7 @@ bool optimizer_create(Optimizer *o, Transformer *model, Gradients *gradients,
         if (size > o->workspace_size) o->workspace_size = size;
     }
     const Gradients *g = gradients;
-    size_t size = sizeof(real) * (distributed_rank() ? g->own.end - g->own.begin : g->size);
+    size_t size = sizeof(real) * (distributed.rank ? g->own.end - g->own.begin : g->size);
     size_t workspace = sizeof(real) * o->workspace_size * (size_t)threads;
     if (!(o->m = block_zeros(size, error)) || !(o->v = block_zeros(size, error)) ||
         (config->ema > 0 && !(o->ema = block_zeros(size, error))) ||
@@ -110,11 +137,11 @@ static void update_slice(void *context, size_t begin, size_t count)
         Part p = part_of(o, t, (Range){begin, begin + count});
         if (!p.count) continue;
         if (by_muon(o, t)) {
-            muon_momentum(p.g, p.m, p.count, o->step.gradient_scale);
+            muon_momentum(p.g, p.m, p.count, o->scale);
             continue;
         }
         decay(o, t, &p);
-        step_update(o->config->optimizer, p.w, p.m, p.v, p.g, p.count, &o->step);
+        adam_update(p.w, p.m, p.v, p.g, p.count, o->config, o->update, o->rate, o->scale);
         average(o, &p);
     }
 }
@@ -133,7 +160,7 @@ static bool update_matrix(void *context, size_t i, int worker, Error *error)
                         o->config->precision == PRECISION_BF16 ? BF16 : SET);
     decay(o, t, &p);
     if (X)
-        muon_update(p.w, X + (p.w - (o->model->block + t->offset)), p.count, o->step.rate,
+        muon_update(p.w, X + (p.w - (o->model->block + t->offset)), p.count, o->rate,
                     t->shape[0], t->shape[1]);
     average(o, &p);
     return true;
@@ -145,7 +172,9 @@ bool optimizer_update(Optimizer *o, long long update, double rate, double scale,
     const TrainingConfig *c = o->config;
     Gradients *g = o->gradients;
     double u = (double)update;
-    o->step = (Step){rate, c->beta1, c->beta2, c->epsilon, update, scale};
+    o->update = update;
+    o->rate = rate;
+    o->scale = scale;
     o->decay_share = (real)(rate * c->weight_decay);
     o->ema_share = (real)(1 - fmin(c->ema, (1 + u) / (10 + u)));
     slices_run(workers, g->own.begin, g->own.end, update_slice, o);

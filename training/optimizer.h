@@ -15,7 +15,6 @@
 #include "training/distributed.h"
 #include "training/gradients.h"
 #include "training/muon.h"
-#include "training/step.h"
 
 typedef struct Optimizer {
     const TrainingConfig *config;
@@ -24,7 +23,9 @@ typedef struct Optimizer {
     real *m, *v;  // Adam's moments of the own part; on rank 0 followed by the other parts
     real *ema;    // in the same way; NULL without --ema
     CheckpointBlock block[4];  // these, as a checkpoint has them
-    Step step;                 // of the current update
+    /* of the current update */
+    long long update;
+    double rate, scale;
     real decay_share, ema_share;
     real *workspace;  // [threads][workspace_size] of muon_orthogonal, or NULL
     size_t workspace_size;
@@ -40,6 +41,11 @@ void optimizer_free(Optimizer *optimizer);
  * with last = 0 they stay at the peak. */
 double schedule_rate(Schedule schedule, double peak, long long update, int warmup,
                      long long last);
+
+/* w, m, v (=) after Adam's update number 1, 2, … of `count` numbers with gradient scale · g; m and v
+ * start at zero. */
+void adam_update(real *w, real *m, real *v, const real *g, size_t count,
+                 const TrainingConfig *config, long long update, double rate, double scale);
 
 /* Updates the own part of the weights from the gradients' sum, multiplied by `scale`; `update`
  * is 1, 2, …. Overwrites the sum. Weights, moments and average of frozen tensors keep their

@@ -23,7 +23,7 @@
 
 int trainer_first_accumulators(int wanted)
 {
-    int ranks = distributed_ranks(), processors = at_most(workers_processors(), 8);
+    int ranks = distributed.ranks, processors = at_most(workers_processors(), 8);
     int count = ranks > 1 ? ranks : processors > 2 ? processors : 2;
     while (count < processors) count *= 2;
     return wanted ? wanted : count;

@@ -5,7 +5,6 @@
 #include "data/corpuscheck.h"
 #include "kernels/bf16.h"
 #include "scores/tokenization.h"
-#include "training/step.h"
 
 #include <math.h>
 

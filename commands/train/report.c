@@ -161,8 +161,7 @@ void report_begin(Run *run)
     char ranks[32] = "";
     const ModelConfig *m = &run->model.config;
     double block = (double)(run->model.params.size * sizeof(real));
-    if (distributed_ranks() > 1)
-        snprintf(ranks, sizeof ranks, "%d ranks of ", distributed_ranks());
+    if (distributed.ranks > 1) snprintf(ranks, sizeof ranks, "%d ranks of ", distributed.ranks);
     const Settings *settings = run->settings;
     if (settings->run.preset == PRESET_AUTO && !settings->automatic)
         console_say("preset        toy (default for the built-in corpus)");
@@ -224,7 +223,7 @@ bool report_estimate(Run *run, Validation *validation, Error *error)
     size_t in_epoch = batches_updates(&run->batches, (uint64_t)run->progress.epoch);
     console_stage("timing some updates and a validation …");
     if (!run_time_updates(&each, run, error) ||
-        (distributed_rank() == 0 && !time_validation(&validating, validation, in_epoch, error)))
+        (distributed.rank == 0 && !time_validation(&validating, validation, in_epoch, error)))
         return false;
     double updates = last ? (double)(left > 0 ? left : 0) : (double)in_epoch;
     console_say("updates       %s an epoch; %.2g s each, and %.2g s more for validation",

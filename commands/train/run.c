@@ -108,7 +108,7 @@ static bool share_tokenizer(Run *run, CorpusSide side, Error *error)
     Vocabulary *v = &run->vocabulary;
     if (!distributed_share(&v->size[side], sizeof v->size[side], error)) return false;
     if (v->size[side] == 0) return true;
-    if (distributed_rank() > 0) v->model[side] = malloc(v->size[side]);
+    if (distributed.rank > 0) v->model[side] = malloc(v->size[side]);
     bool good = v->model[side] || error_memory(error, "for the tokenizer");
     return distributed_agree(good, error) &&
            distributed_share(v->model[side], v->size[side], error);
@@ -177,7 +177,7 @@ bool run_read(Run *run, Settings *settings, Error *error)
     console_stage("reading %s …", settings->train.file[0].source);
     folder_file(run->last, &run->folder, "last.safetensors");
     folder_file(run->best, &run->folder, "best.safetensors");
-    bool first = distributed_rank() == 0;
+    bool first = distributed.rank == 0;
     bool good = kind_check(error) &&
                 (!first || folder_lock(&run->folder, false, settings->run.dry_run, error)) &&
                 read_text(run, error) &&
@@ -283,7 +283,7 @@ bool run_read_weights(real *block, const Run *run, const char *path, Error *erro
 static bool start_or_go_on(Run *run, Error *error)
 {
     Transformer *model = &run->model;
-    bool first = distributed_rank() == 0, good = true;
+    bool first = distributed.rank == 0, good = true;
     real *ema = run->trainer->optimizer.ema;
     if (first && run->resumed) {
         good = read_last(run, error);
@@ -305,7 +305,7 @@ static bool init_fits(const Run *run, Error *error)
 {
     CheckpointFile file;
     Params params;
-    if (distributed_rank() > 0 || !run->settings->fine_tuning.init) return true;
+    if (distributed.rank > 0 || !run->settings->fine_tuning.init) return true;
     if (!params_table(&params, &run->settings->model, error)) return false;
     bool opened = bundle_open(&file, run->settings->init_file, error);
     bool good = opened && checkpoint_fits(&file, &params, CHECKPOINT_WEIGHTS, false, error);
@@ -317,19 +317,11 @@ static bool init_fits(const Run *run, Error *error)
 /* The links of the training text, for `guide-alignment`: the same on every rank. */
 static bool estimate_links(Run *run, Error *error)
 {
-    enum { ROUNDS = 5 };
     if (run->settings->training.guide_alignment == 0) return true;
     console_stage("estimating links …");
-    if (!guide_create(&run->guide, &run->model.config, GUIDE_CELLS, error)) return false;
-    for (int round = 0; round < ROUNDS; round++) {
-        for (size_t i = 0; i < run->corpus.pairs; i++) {
-            PairIds pair = corpus_pair(&run->corpus, i);
-            guide_count(&run->guide, &pair);
-        }
-        if (!guide_end_round(&run->guide, &run->model.config, error)) return false;
-    }
     run->supervision.guide = &run->guide;
-    return true;
+    return wordlinks_guide(&run->guide, &run->model.config, GUIDE_CELLS, &run->corpus, 1,
+                           error);
 }
 
 /* What the models of `teacher` say to each token of the training text: rank 0 asks them. */
@@ -348,7 +340,7 @@ static bool ask_teachers(Run *run, Error *error)
     double *each = malloc(rows * sizeof *each);
     teacher->soft = malloc(bytes);
     bool good = (each && teacher->soft) || error_memory(error, "for teachers");
-    if (good && distributed_rank() == 0) {
+    if (good && distributed.rank == 0) {
         console_stage("asking the teachers …");
         good = models_load(&models, paths, false, NULL, error) &&
                (vocabulary_equal(&models.bundle->vocabulary, &run->vocabulary) ||
@@ -465,7 +457,7 @@ long long run_last_update(Run *run)
 
 bool run_begin(Run *run, Error *error)
 {
-    if (distributed_rank() > 0) return true;
+    if (distributed.rank > 0) return true;
     const char *metrics = run->metrics.path;  // NULL but for run_hold
     bool ours = metrics && file_is(fileno(run->metrics.file), metrics);
     bool is_new = !run->folder.lock && !ours, exists = false;
@@ -493,7 +485,7 @@ bool run_begin(Run *run, Error *error)
 bool run_hold(Run *run, Error *error)
 {
     bool removed;
-    if (distributed_rank() > 0 || folder_hold(&run->folder, &removed, error)) return true;
+    if (distributed.rank > 0 || folder_hold(&run->folder, &removed, error)) return true;
     if (!removed) return false;
     if (!run_begin(run, error)) return folder_unlock(&run->folder), false;
     run->saved.update = -1;
@@ -504,7 +496,7 @@ bool run_hold(Run *run, Error *error)
 
 bool run_replace_text(Run *run, const char *path, char *text, Error *error)
 {
-    if (distributed_rank() == 0 && run_hold(run, error))
+    if (distributed.rank == 0 && run_hold(run, error))
         return file_replace_text(path, text, error);
     free(text);
     return true;
@@ -512,7 +504,7 @@ bool run_replace_text(Run *run, const char *path, char *text, Error *error)
 
 bool run_save(Run *run, const char *path, bool whole, Error *error)
 {
-    if (distributed_rank() > 0) return true;
+    if (distributed.rank > 0) return true;
     TextProfile profile = run->profile;
     profile.doubtful = run->progress.doubtful;
     if (whole) profile.aligning_layer = profile.aligning_head = 0;  // of the best model alone
@@ -529,8 +521,8 @@ bool run_save(Run *run, const char *path, bool whole, Error *error)
                              .text = text,
                              .tokenizer = {v->model[SOURCE], v->model[TARGET]},
                              .tokenizer_size = {v->size[SOURCE], v->size[TARGET]},
-                             .shortlist = whole ? NULL : run->align_head.lexicon,
-                             .shortlist_count = run->align_head.lexicon_count};
+                             .shortlist = whole ? NULL : run->links.shortlist,
+                             .shortlist_count = run->links.shortlist_count};
     good = good && run_hold(run, error) && checkpoint_save(&checkpoint, path, error);
     free(config);
     free(progress);
@@ -540,20 +532,13 @@ bool run_save(Run *run, const char *path, bool whole, Error *error)
 
 bool run_find_head(Run *run, Error *error)
 {
-    int layer, head;
-    AlignHead *links = &run->align_head;
-    if ((!links->link &&
-         !alignhead_prepare(links, &run->corpus, &run->valid, &run->model.config, error)) ||
-        !alignhead_find(&layer, &head, links, &run->model, &run->valid, error))
-        return false;
-    run->profile.aligning_layer = layer + 1;
-    run->profile.aligning_head = head + 1;
-    return true;
+    return wordlinks_head(&run->profile.aligning_layer, &run->profile.aligning_head,
+                          &run->links, &run->model, &run->corpus, &run->valid, error);
 }
 
 void run_free(Run *run)
 {
-    alignhead_free(&run->align_head);
+    wordlinks_free(&run->links);
     folder_unlock(&run->folder);
     trainer_free(run->trainer);
     workers_stop(run->workers);

@@ -15,10 +15,10 @@
  * The other functions do nothing on ranks other than 0. */
 #pragma once
 
-#include "commands/train/alignhead.h"
 #include "commands/train/folder.h"
 #include "commands/train/settings.h"
 #include "commands/train/textcheck.h"
+#include "commands/train/wordlinks.h"
 #include "data/augment.h"
 #include "data/batches.h"
 #include "data/corpus.h"
@@ -47,7 +47,7 @@ typedef struct Run {
     Trainer *trainer;
     Batches batches;
     Augment augment;
-    AlignHead align_head;     // {0} until run_find_head
+    WordLinks links;          // {0} until run_find_head
     Guide guide;              // the links, if supervision has them
     Supervision supervision;  // of the trainer
     Progress progress;

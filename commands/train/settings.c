@@ -466,7 +466,7 @@ static bool apply_all(Settings *s, Error *error)
         if (!options_set(s->groups, SETTINGS_GROUPS, "output", path, error)) return false;
     }
     return find_frozen(s, error) && read_time(s, error) &&
-           (distributed_rank() > 0 || (take_model(s, error) && check(s, error))) &&
+           (distributed.rank > 0 || (take_model(s, error) && check(s, error))) &&
            take_text(s, error) &&
            list_files(&s->train, &s->data.train, "train", &s->data, error) &&
            list_files(&s->valid, &s->data.valid, "valid", &s->data, error);
@@ -492,7 +492,7 @@ bool settings_take(Settings *s, const Settings *chosen, Error *error)
     bool good = apply_given(&given, error);
     if (good) take_choices(s, &given);
     options_free(given.groups, SETTINGS_GROUPS);
-    return good && (distributed_rank() > 0 || check(s, error));
+    return good && (distributed.rank > 0 || check(s, error));
 }
 
 void settings_free(Settings *s)

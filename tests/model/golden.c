@@ -228,13 +228,9 @@ TEST(test_updates)
         run();
         double length = norm(g.gradient, params->size);
         assert_true(fabs(length - (double)norms[update - 1]) < 1e-5 * length);
-        Step step = {.rate = 0.01,
-                     .beta1 = 0.9,
-                     .beta2 = 0.98,
-                     .epsilon = 1e-4,
-                     .update = update,
-                     .gradient_scale = fmin(1, CLIP / (length + 1e-6))};
-        adam_update(g.model.block, m, v, g.gradient, params->size, &step);
+        const TrainingConfig config = {.beta1 = 0.9, .beta2 = 0.98, .epsilon = 1e-4};
+        adam_update(g.model.block, m, v, g.gradient, params->size, &config, update, 0.01,
+                    fmin(1, CLIP / (length + 1e-6)));
         if (update == 1) compare_all("updated.1.", g.model.block, 1e-5);
         if (update == 5) compare_all("updated.5.", g.model.block, 2e-5);
     }
