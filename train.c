@@ -24,8 +24,6 @@
 #include "commands/train/pictures.h"
 #include "commands/train/presets.h"
 #include "commands/train/report.h"
-#include "commands/train/watch.h"
-#include "commands/train/weights.h"
 #include "training/distributed.h"
 
 static volatile sig_atomic_t stop_signal, save_signal;  // received by this process

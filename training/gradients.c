@@ -68,7 +68,7 @@ static size_t own_size(const Gradients *g)
 /* Divides the accumulators into whole subtrees, and the block into parts of whole slices. */
 static void divide(Gradients *g)
 {
-    int A = g->accumulators, R = g->ranks, rank = distributed.rank;
+    int A = g->accumulators, R = distributed.ranks, rank = distributed.rank;
     for (g->share = 1; (long long)g->share * R < A;) g->share *= 2;
     g->first = at_most(rank * g->share, A);
     g->end = at_most(g->first + g->share, A);
@@ -100,8 +100,8 @@ static bool allocate(Gradients *g, const Transformer *model, Error *error)
         if (!(g->block[i] = block_zeros(g->size * sizeof(real), error))) return false;
         params_bind(&g->weights[i], g->block[i], &model->config);
     }
-    if (g->ranks == 1) return true;
-    size_t received = (size_t)g->ranks * own_size(g);
+    if (distributed.ranks == 1) return true;
+    size_t received = (size_t)distributed.ranks * own_size(g);
     return (g->received = block_zeros(received * sizeof(real), error));
 }
 
@@ -109,7 +109,6 @@ bool gradients_create(Gradients *g, const Transformer *model, int accumulators, 
 {
     int ranks = distributed.ranks;
     *g = (Gradients){.accumulators = accumulators,
-                     .ranks = ranks,
                      .params = &model->params,
                      .size = model->params.size,
                      .slices = (model->params.size + SLICE - 1) / SLICE};
@@ -213,7 +212,7 @@ bool gradients_sum(Gradients *g, double *norm, int used, Workers *workers, Error
     for (int i = 0; i < own_used(g, used); i++) params_share(g->params, g->block[i]);
     slices_run(workers, 0, g->own.begin, sum_local, g);  // (a)
     slices_run(workers, g->own.end, g->size, sum_local, g);
-    for (int r = 0; r < g->ranks; r++)
+    for (int r = 0; r < distributed.ranks; r++)
         g->node[r] =
             r == rank ? g->block[0] + g->own.begin : g->received + (size_t)r * own_size(g);
     if (!distributed_exchange(g->received, g->block[0], senders(g), g->part, error))  // (b)

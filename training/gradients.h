@@ -61,7 +61,7 @@ Range range_of(const Tensor *tensor);
 /* ---- gradients ---- */
 
 typedef struct Gradients {
-    int accumulators, ranks, share;     // A, R
+    int accumulators, share;            // A
     int first, end;                     // the accumulators of this rank
     int used;                           // accumulators of the last sum
     const Params *params;               // of the model

@@ -56,6 +56,7 @@ static bool keep(Metrics *m, const MetricsLine *line, Error *error)
         return error_memory(error, "for the lines of %s", m->path);
     m->line[m->count] = *line;
     m->line[m->count++].ppl = exp(line->loss);
+    m->seconds = fmax(m->seconds, line->seconds);  // fmax ignores NaN
     return true;
 }
 
@@ -135,13 +136,6 @@ int metrics_column(double *number, const Metrics *metrics, MetricsKind kind, con
         count++;
     }
     return count;
-}
-
-double metrics_seconds(const Metrics *metrics)
-{
-    double most = 0;  // fmax ignores NaN
-    for (size_t i = 0; i < metrics->count; i++) most = fmax(most, metrics->line[i].seconds);
-    return most;
 }
 
 void metrics_close(Metrics *metrics)

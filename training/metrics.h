@@ -35,6 +35,7 @@ typedef struct Metrics {
     char *path;
     MetricsLine *line;  // [count]
     size_t count, size;
+    double seconds;  // the training time at the last line
 } Metrics;
 
 /* Opens path for adding lines. Drops the lines of updates after `update`, and of validations after
@@ -50,8 +51,5 @@ bool metrics_add(Metrics *metrics, const MetricsLine *line, Error *error);
 /* number (=) "update", "loss" or another key of all lines of one kind; returns their number.
  * Pass NULL to count them. */
 int metrics_column(double *number, const Metrics *metrics, MetricsKind kind, const char *key);
-
-/* The training time at the last line; 0 if there is none. */
-double metrics_seconds(const Metrics *metrics);
 
 void metrics_close(Metrics *metrics);

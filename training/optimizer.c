@@ -112,20 +112,21 @@ static Part part_of(const Optimizer *o, const Tensor *t, Range of)
                   .count = r.end - r.begin};
 }
 
-static void decay(const Optimizer *o, const Tensor *t, const Part *p)
+/* Decay, the step, and the average. X: Muon's direction of the whole tensor; NULL: it is zero. */
+static void update_part(const Optimizer *o, const Tensor *t, const Part *p, const real *X)
 {
-    real rest = 1 - o->decay_share;
-    if (!(o->decay_share > 0) || t->kind == TENSOR_VECTOR) return;
+    real rest = 1 - o->decay_share, share = o->ema_share, *w = p->w, *ema = p->ema;
+    if (o->decay_share > 0 && t->kind != TENSOR_VECTOR)
 #pragma omp simd
-    for (size_t i = 0; i < p->count; i++) p->w[i] *= rest;
-}
-
-static void average(const Optimizer *o, const Part *p)
-{
-    real *ema = p->ema, share = o->ema_share;
-    if (!ema) return;
+        for (size_t i = 0; i < p->count; i++) w[i] *= rest;
+    if (!by_muon(o, t))
+        adam_update(w, p->m, p->v, p->g, p->count, o->config, o->update, o->rate, o->scale);
+    else if (X)
+        muon_update(w, X + (w - (o->model->block + t->offset)), p->count, o->rate, t->shape[0],
+                    t->shape[1]);
+    if (ema)
 #pragma omp simd
-    for (size_t i = 0; i < p->count; i++) ema[i] += share * (p->w[i] - ema[i]);
+        for (size_t i = 0; i < p->count; i++) ema[i] += share * (w[i] - ema[i]);
 }
 
 /* All of Adam, and Muon's momentum. */
@@ -135,14 +136,8 @@ static void update_slice(void *context, size_t begin, size_t count)
     const Params *params = &o->model->params;
     for (const Tensor *t = params->tensor; t < params->tensor + params->count; t++) {
         Part p = part_of(o, t, (Range){begin, begin + count});
-        if (!p.count) continue;
-        if (by_muon(o, t)) {
-            muon_momentum(p.g, p.m, p.count, o->scale);
-            continue;
-        }
-        decay(o, t, &p);
-        adam_update(p.w, p.m, p.v, p.g, p.count, o->config, o->update, o->rate, o->scale);
-        average(o, &p);
+        if (p.count && by_muon(o, t)) muon_momentum(p.g, p.m, p.count, o->scale);
+        else if (p.count) update_part(o, t, &p, NULL);
     }
 }
 
@@ -153,16 +148,12 @@ static bool update_matrix(void *context, size_t i, int worker, Error *error)
     const Optimizer *o = context;
     const Tensor *t = &o->model->params.tensor[i];
     Part p = part_of(o, t, o->gradients->own);
-    if (!p.count || !by_muon(o, t)) return true;
-    const real *X =
-        muon_orthogonal(o->workspace + (size_t)worker * o->workspace_size,
-                        gradients_from(o->gradients, t->offset), t->shape[0], t->shape[1],
-                        o->config->precision == PRECISION_BF16 ? BF16 : SET);
-    decay(o, t, &p);
-    if (X)
-        muon_update(p.w, X + (p.w - (o->model->block + t->offset)), p.count, o->rate,
-                    t->shape[0], t->shape[1]);
-    average(o, &p);
+    if (p.count && by_muon(o, t))
+        update_part(o, t, &p,
+                    muon_orthogonal(o->workspace + (size_t)worker * o->workspace_size,
+                                    gradients_from(o->gradients, t->offset), t->shape[0],
+                                    t->shape[1],
+                                    o->config->precision == PRECISION_BF16 ? BF16 : SET));
     return true;
 }
 

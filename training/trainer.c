@@ -68,11 +68,6 @@ void trainer_free(Trainer *t)
 
 /* ---- (1) ---- */
 
-static int accumulators(const Trainer *t)
-{
-    return t->gradients.accumulators;
-}
-
 /* How often a sentence goes through the network. */
 static int copies(const Trainer *t)
 {
@@ -88,7 +83,8 @@ static bool plan(Trainer *t, long long update, const PairIds *pair, int pairs, E
     t->rows = 0;
     for (int s = 0; s < pairs; s++) t->rows += pair[s].length[1];
     int tokens = (t->config->micro_tokens + copies(t) - 1) / copies(t);
-    if (!microbatch_plan(&t->plan, pair, pairs, tokens, accumulators(t), error)) return false;
+    if (!microbatch_plan(&t->plan, pair, pairs, tokens, t->gradients.accumulators, error))
+        return false;
     int count = t->plan.count;
     if (!GROW(t->nll, t->nll_size, 2 * (size_t)count))
         return error_memory(error, "for %d micro-batches", count);
@@ -122,7 +118,7 @@ static bool run(Trainer *t, MicroBatch *batch, int k, Error *error)
     transformer_forward(&batch->activations, t->model);
     if (t->training)
         transformer_backward(&loss, &batch->activations, t->model,
-                             gradients_weights(&t->gradients, k % accumulators(t)),
+                             gradients_weights(&t->gradients, k % t->gradients.accumulators),
                              c->label_smoothing, (real)scale);
     else transformer_loss(&loss, &batch->activations, t->model, c->label_smoothing);
     t->nll[k] = share * loss.nll;
@@ -135,7 +131,8 @@ static bool run(Trainer *t, MicroBatch *batch, int k, Error *error)
 static bool run_item(void *context, size_t i, int worker, Error *error)
 {
     Trainer *t = context;
-    int A = accumulators(t), first = t->gradients.first, own = t->gradients.end - first;
+    int A = t->gradients.accumulators, first = t->gradients.first,
+        own = t->gradients.end - first;
     int k = t->training ? (int)i / own * A + first + (int)i % own : (int)i;
     if (k >= t->plan.count) return true;
     pthread_mutex_lock(&t->lock);
@@ -151,7 +148,7 @@ static bool run_item(void *context, size_t i, int worker, Error *error)
 
 static int accumulators_used(const Trainer *t)
 {
-    return at_most(t->plan.count, accumulators(t));
+    return at_most(t->plan.count, t->gradients.accumulators);
 }
 
 /* Forward and, when training, backward over this rank's micro-batches; the accumulators (=) the
@@ -162,7 +159,7 @@ static bool run_all(Trainer *t, Error *error)
     size_t items = (size_t)t->plan.count;
     memset(t->done, 0, sizeof t->done);
     if (t->training) {
-        size_t A = (size_t)accumulators(t),
+        size_t A = (size_t)t->gradients.accumulators,
                own = (size_t)(t->gradients.end - t->gradients.first);
         items = (items + A - 1) / A * own;
         gradients_clear(&t->gradients, accumulators_used(t), t->workers);

@@ -28,3 +28,5 @@ bool pictures_draw(Draw *draw, const char *name, Run *run, Error *error);
 
 extern const Recorder loss_recorder;  // loss, BLEU and learning rate, from the metrics so far
 extern const Recorder attention_recorder;  // of a translation of the best model
+extern const Recorder weights_recorder;    // how W_Q, W_K and W_V are trained (weights.c)
+extern const Recorder watch_recorder;      // the attention of --watch's sentence (watch.c)

@@ -7,7 +7,6 @@
 #include "commands/train/auto.h"
 #include "commands/train/console.h"
 #include "commands/train/presets.h"
-#include "scores/composed.h"
 #include "training/distributed.h"
 
 #include <inttypes.h>
@@ -305,16 +304,10 @@ void report_validation(const Run *run, const Validation *v, bool best)
                     v->translated, v->quality.bleu, v->quality.chrf);
     for (int i = 0; i < SAMPLES && i < v->translated; i++) {
         int s = (int)((long long)i * v->translated / SAMPLES);
-        size_t n, m;
+        size_t n;
         const char *source = corpus_sentence(&run->valid_text, SOURCE, (size_t)s, &n);
-        const char *target = corpus_sentence(&run->valid_text, TARGET, (size_t)s, &m);
-        char *reference = composed(target, m),
-             *own = composed(v->hypothesis[s], strlen(v->hypothesis[s]));
-        bool exact = reference && own && !strcmp(own, reference);
-        free(reference);
-        free(own);
         console_cut("    ", source, n);
-        console_cut(exact ? "    ✓ → " : "      → ", v->hypothesis[s],
+        console_cut(v->is_exact[s] ? "    ✓ → " : "      → ", v->hypothesis[s],
                     strlen(v->hypothesis[s]));
     }
     warn_of_collapse(run, v);

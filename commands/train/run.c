@@ -22,20 +22,11 @@ enum { MOST_HELD_OUT = 500 };
 
 /* ---- text and vocabulary ---- */
 
-static bool read_texts(Run *run, Error *error)
+static bool hold_out(Run *run, Error *error)
 {
     const Settings *settings = run->settings;
-    if (!corpus_read(&run->text, &run->report, &settings->train, error)) return false;
-    run->check = corpus_check(&run->text);
-    if (!textcheck(&run->check, run->text.pairs, run->settings, error)) return false;
-    if (settings->valid.count) {
-        bool good = corpus_read(&run->valid_text, &run->valid_report, &settings->valid, error);
-        run->swapped = good && corpus_swapped(&run->valid_text, &run->text);
-        return good;
-    }
-    size_t count = (size_t)settings->data.valid_split;
-    if (!count) count = run->report.kept / 10;
-    if (!settings->data.valid_split && count > MOST_HELD_OUT) count = MOST_HELD_OUT;
+    size_t count = (size_t)settings->data.valid_split, tenth = run->report.kept / 10;
+    if (!count) count = tenth < MOST_HELD_OUT ? tenth : MOST_HELD_OUT;
     if (!count)
         return error_set(error,
                          "a corpus of %zu pairs is too small to hold some out for "
@@ -43,13 +34,20 @@ static bool read_texts(Run *run, Error *error)
                          run->report.kept);
     run->valid_report = (CorpusReport){.read = count, .kept = count};
     return corpus_split(&run->valid_text, &run->text, &run->report, count,
-                        run->settings->training.seed, error);
+                        settings->training.seed, error);
 }
 
 static bool read_text(Run *run, Error *error)
 {
-    return read_texts(run, error) &&
-           corpus_repeat(&run->text, &run->report, &run->settings->train, error);
+    const Settings *s = run->settings;
+    if (!corpus_read(&run->text, &run->report, &s->train, error)) return false;
+    run->check = corpus_check(&run->text);
+    if (!textcheck(&run->check, run->text.pairs, s, error) ||
+        !(s->valid.count ? corpus_read(&run->valid_text, &run->valid_report, &s->valid, error)
+                         : hold_out(run, error)))
+        return false;
+    run->swapped = s->valid.count && corpus_swapped(&run->valid_text, &run->text);
+    return corpus_repeat(&run->text, &run->report, &s->train, error);
 }
 
 /* Takes the vocabulary of a checkpoint: that of the run in the folder, if its configuration
@@ -314,16 +312,6 @@ static bool init_fits(const Run *run, Error *error)
     return good;
 }
 
-/* The links of the training text, for `guide-alignment`: the same on every rank. */
-static bool estimate_links(Run *run, Error *error)
-{
-    if (run->settings->training.guide_alignment == 0) return true;
-    console_stage("estimating links …");
-    run->supervision.guide = &run->guide;
-    return wordlinks_guide(&run->guide, &run->model.config, GUIDE_CELLS, &run->corpus, 1,
-                           error);
-}
-
 /* What the models of `teacher` say to each token of the training text: rank 0 asks them. */
 static bool ask_teachers(Run *run, Error *error)
 {
@@ -361,18 +349,6 @@ static bool ask_teachers(Run *run, Error *error)
     return distributed_agree(good, error) && distributed_share(teacher->soft, bytes, error);
 }
 
-static bool prepare_augment(Run *run, Error *error)
-{
-    const TrainingConfig *training = &run->settings->training;
-    run->augment = (Augment){.share = training->augment,
-                             .seed = training->seed,
-                             .max_length = run->model.config.max_length,
-                             .text = &run->text,
-                             .vocabulary = &run->vocabulary,
-                             .workers = run->workers};
-    return training->augment == 0 || augment_prepare(&run->augment, error);
-}
-
 bool run_prepare(Run *run, Error *error)
 {
     Settings *settings = run->settings;
@@ -388,8 +364,20 @@ bool run_prepare(Run *run, Error *error)
                 (run->trainer = trainer_create(&run->model, training, &run->supervision,
                                                run->workers, error)) &&
                 batches_init(&run->batches, &run->corpus, training->seed,
-                             training->batch_tokens, error) &&
-                estimate_links(run, error) && prepare_augment(run, error);
+                             training->batch_tokens, error);
+    if (good && training->guide_alignment > 0) {  // the same on every rank
+        console_stage("estimating links …");
+        run->supervision.guide = &run->guide;
+        good = wordlinks_guide(&run->guide, &run->model.config, GUIDE_CELLS, &run->corpus, 1,
+                               error);
+    }
+    run->augment = (Augment){.share = training->augment,
+                             .seed = training->seed,
+                             .max_length = run->model.config.max_length,
+                             .text = &run->text,
+                             .vocabulary = vocabulary,
+                             .workers = run->workers};
+    good = good && (training->augment == 0 || augment_prepare(&run->augment, error));
     if (good) params_freeze(&run->model.params, settings->frozen);
     return distributed_agree(good, error) && ask_teachers(run, error) &&
            start_or_go_on(run, error);
@@ -399,7 +387,6 @@ bool run_update(Run *run, UpdateStats *stats, long long number, size_t u, Error 
 {
     int pairs;
     uint64_t epoch = (uint64_t)run->progress.epoch;
-    *stats = (UpdateStats){0};
     return batches_update(&run->batches, &pairs, epoch, u, error) &&
            (run->augment.share == 0 ||
             augment_update(&run->augment, run->batches.pair, &pairs, epoch, error)) &&
@@ -478,7 +465,7 @@ bool run_begin(Run *run, Error *error)
     if (!metrics_open(&run->metrics, folder_file(path, &run->folder, "metrics.jsonl"),
                       run->progress.update, run->progress.validated, error))
         return false;
-    run->progress.seconds = metrics_seconds(&run->metrics);
+    run->progress.seconds = run->metrics.seconds;
     return true;
 }
 

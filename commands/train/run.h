@@ -5,8 +5,8 @@
  *   config.json           the value of every option
  *   metrics.jsonl         training/metrics.h
  *   loss.png, attention.png                 pictures.h
- *   weights.tsv, weights.png                weights.h
- *   watch.jsonl, watch.png                  watch.h
+ *   weights.tsv, weights.png                weights.c
+ *   watch.jsonl, watch.png                  watch.c
  *   .lock                                   folder.h
  *
  * With several ranks (training/distributed.h) every rank reads the corpus. Only rank 0 uses the

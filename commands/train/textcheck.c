@@ -1,6 +1,7 @@
 /* textcheck.c -- checks a corpus; see textcheck.h. */
 #include "commands/train/textcheck.h"
 
+#include "base/grow.h"
 #include "base/textstream.h"
 #include "base/utf8.h"
 #include "commands/train/console.h"
@@ -152,31 +153,28 @@ bool textcheck_characters(CharacterCheck *check, const CorpusText *text,
     const Tokenizer *tokenizer = vocabulary->tokenizer[side == SIDES ? TARGET : side];
     unsigned *times = calloc(CORPUS_CODES, sizeof *times), most = ' ' + 1;
     Character *character = NULL;
-    size_t count = 0, strange = 0;
+    size_t capacity = 0, strange = 0;
     *check = (CharacterCheck){0};
     if (tokenizer_type(tokenizer) == TOKENIZER_WORD) return free(times), true;
     if (!times) return error_memory(error, "to check characters");
     if (side != TARGET) corpus_characters(times, text, SOURCE);
     if (side != SOURCE) corpus_characters(times, text, TARGET);
-    for (unsigned c = ' ' + 1; c < CORPUS_CODES; c++) {
-        count += times[c] > 0;
+    for (unsigned c = ' ' + 1; c < CORPUS_CODES; c++)
         if (times[c] > times[most]) most = c;
-    }
-    char known[5];
+    char known[5], own[5];
+    bool good = true;
     utf8_encode(known, most);
-    bool good = (character = malloc((count + 1) * sizeof *character)) ||
-                error_memory(error, "to check characters");
     for (unsigned c = ' ' + 1; good && c < CORPUS_CODES; c++) {
-        Character *next = &character[strange];
-        char own[5];
+        Character next = {.code = c, .times = times[c]};
         if (!times[c] || c == most) continue;
-        *next = (Character){.code = c, .times = times[c]};
-        good = becomes(next, tokenizer, known, error);
+        good = (GROW(character, capacity, strange + 1) ||
+                error_memory(error, "to check characters")) &&
+               becomes(&next, tokenizer, known, error);
         utf8_encode(own, c);
-        if (next->text && (c < 0x80 || !strcmp(next->text, own))) free(next->text);
-        else strange++;
+        if (!good || (next.text && (c < 0x80 || !strcmp(next.text, own)))) free(next.text);
+        else character[strange++] = next;
     }
-    if (good) {
+    if (good && strange) {
         qsort(character, strange, sizeof *character, by_times);
         check->lost = name_characters(character, strange, true);
         check->changed = name_characters(character, strange, false);

@@ -14,8 +14,10 @@ static void free_results(Validation *v)
 {
     for (int s = 0; s < v->translated; s++) free(v->hypothesis[s]);
     free(v->hypothesis);
+    free(v->is_exact);
     translations_free(&v->ids);
     v->hypothesis = NULL;
+    v->is_exact = NULL;
     v->ids = (Translations){0};
     v->translated = v->exact = 0;
 }
@@ -106,7 +108,7 @@ static bool score_translations(Validation *v, Error *error)
         bool good = (reference && own) || error_memory(error, "to score translations");
         good = good && bleu_add(&bleu, own, (const char *[]){reference}, 1, error) &&
                chrf_add(&chrf, own, (const char *[]){reference}, 1, error);
-        if (good && !strcmp(own, reference)) v->exact++;
+        v->exact += v->is_exact[s] = good && !strcmp(own, reference);
         free(reference);
         free(own);
         if (!good) return false;
@@ -127,7 +129,8 @@ static bool translate(Validation *v, const volatile sig_atomic_t *stop, Error *e
         v->ids.stopped)
         return false;
     v->hypothesis = calloc((size_t)v->translations, sizeof *v->hypothesis);
-    if (!v->hypothesis) return error_memory(error, "for translations");
+    v->is_exact = calloc((size_t)v->translations, sizeof *v->is_exact);
+    if (!v->hypothesis || !v->is_exact) return error_memory(error, "for translations");
     for (; v->translated < v->translations; v->translated++) {
         const Hypothesis *best = v->ids.sentence[v->translated].hypothesis;
         if (!tokenizer_decode(v->run->vocabulary.tokenizer[TARGET],

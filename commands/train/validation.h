@@ -16,11 +16,11 @@ typedef struct Validation {
     int translations;     // how many pairs, from the first, are translated
     SearchConfig search;  // greedy
     /* results of the last validation_run */
-    Quality quality;  // NaN: no BLEU and chrF, as nothing was translated
-    int translated;
-    int exact;          // translations equal to their reference
-    double doubtful;    // data/textprofile.h; 0 if nothing is translated
-    char **hypothesis;  // [translated]
+    Quality quality;        // NaN: no BLEU and chrF, as nothing was translated
+    int translated, exact;  // translations, and those equal to their reference
+    double doubtful;        // data/textprofile.h; 0 if nothing is translated
+    char **hypothesis;      // [translated]
+    bool *is_exact;         // [translated]
     Translations ids;
 } Validation;
 
