@@ -60,10 +60,6 @@ static void catch_signals(bool quiet)
 
 /* ---- what may fail without ending the run ---- */
 
-static const Recorder *const recorders[] = {&loss_recorder, &weights_recorder,
-                                            &attention_recorder, &watch_recorder};
-enum { RECORDERS = sizeof recorders / sizeof *recorders };
-
 /* What rank 0 writes; RECORDS: metrics.jsonl and what is recorded for pictures; from PICTURES on
  * the picture of each recorder. A failure is said at once unless the run is ending, but a sentence
  * only once from one validation to the next; and at the end if no later try was good. It then fails
@@ -308,12 +304,12 @@ static void draw_again(Run *run, Validation *v, Error *error)
  * Saves if any has received SIGUSR1. */
 static bool agree_on_signals(Run *run, Error *error)
 {
-    int asked = stop_signal ? 1 + stop_signal : save_signal;
-    if (asked == 1) save_signal = 0;
-    if (!distributed_agree(true, error) || !distributed_greatest(&asked, error)) return false;
-    if (asked > 1) stop = asked - 1;
-    if (asked == 1 && !save_last(run, error)) return false;
-    if (asked == 1 && !failure[LAST].text[0])
+    int asked = stop_signal ? -stop_signal : !save_signal;  // below 0: stop; 0: save
+    if (asked == 0) save_signal = 0;
+    if (!distributed_agree(true, error) || !distributed_least(&asked, error)) return false;
+    if (asked < 0) stop = -asked;
+    if (asked == 0 && !save_last(run, error)) return false;
+    if (asked == 0 && !failure[LAST].text[0])
         console_say("saved after update %lld", run->progress.update);
     return true;
 }
@@ -351,7 +347,6 @@ static double rate_of(const TrainingConfig *c, long long update)
 /* Trains, and says how it ended. */
 static bool train_into_folder(Run *run, Validation *validation, Error *error)
 {
-    const char *picture[RECORDERS];
     const char *limit = run->resumed ? finished(run) : NULL;
     char changed[CHANGED_TEXT];
     settings_changed(changed, run->settings);
@@ -384,12 +379,9 @@ static bool train_into_folder(Run *run, Validation *validation, Error *error)
         good = !recorders[r]->open || recorders[r]->open(run, error);
     catch_signals(run->settings->run.quiet);  // until here there is nothing to save
     good = distributed_agree(good, error) && train(run, validation, error);
-    for (int r = 0; r < RECORDERS; r++) {
-        picture[r] = recorders[r]->picture;
+    for (int r = 0; r < RECORDERS; r++)
         if (recorders[r]->close) recorders[r]->close();
-    }
-    if (good && !failure[LAST].text[0])
-        report_end(run, stop ? NULL : finished(run), picture, RECORDERS);
+    if (good && !failure[LAST].text[0]) report_end(run, stop ? NULL : finished(run));
     return good && report_failures(error);
 }
 

@@ -127,11 +127,6 @@ bool distributed_least(int *x, Error *error)
     return COLLECTIVE(MPI_Allreduce(MPI_IN_PLACE, x, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD));
 }
 
-bool distributed_greatest(int *x, Error *error)
-{
-    return COLLECTIVE(MPI_Allreduce(MPI_IN_PLACE, x, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD));
-}
-
 /* For MPI: how many numbers this rank exchanges with each rank, and where they are. */
 static struct Counts {
     int count[DISTRIBUTED_MAX_RANKS], place[DISTRIBUTED_MAX_RANKS];

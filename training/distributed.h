@@ -50,9 +50,8 @@ bool distributed_share(void *bytes, size_t size, Error *error);
  * depend on the number of ranks if for each i at most one rank has a number other than 0. */
 bool distributed_sum(double *x, size_t count, Error *error);
 
-/* *x (=) the least or the greatest over the ranks. */
+/* *x (=) the least over the ranks. */
 bool distributed_least(int *x, Error *error);
-bool distributed_greatest(int *x, Error *error);
 
 /* ---- blocks ----
  *

@@ -91,20 +91,6 @@ static int blocks(const Gradients *g)
     return g->end > g->first ? g->end - g->first : 1;
 }
 
-static bool allocate(Gradients *g, const Transformer *model, Error *error)
-{
-    g->weights = calloc((size_t)blocks(g), sizeof *g->weights);
-    g->squares = calloc(g->slices, sizeof *g->squares);
-    if (!g->weights || !g->squares) return error_memory(error, "for gradients");
-    for (int i = 0; i < blocks(g); i++) {
-        if (!(g->block[i] = block_zeros(g->size * sizeof(real), error))) return false;
-        params_bind(&g->weights[i], g->block[i], &model->config);
-    }
-    if (distributed.ranks == 1) return true;
-    size_t received = (size_t)distributed.ranks * own_size(g);
-    return (g->received = block_zeros(received * sizeof(real), error));
-}
-
 bool gradients_create(Gradients *g, const Transformer *model, int accumulators, Error *error)
 {
     int ranks = distributed.ranks;
@@ -121,7 +107,15 @@ bool gradients_create(Gradients *g, const Transformer *model, int accumulators, 
         return error_set(error, "a model of more than %d numbers cannot train on several ranks",
                          INT_MAX);
     divide(g);
-    return allocate(g, model, error);
+    g->weights = calloc((size_t)blocks(g), sizeof *g->weights);
+    g->squares = calloc(g->slices, sizeof *g->squares);
+    if (!g->weights || !g->squares) return error_memory(error, "for gradients");
+    for (int i = 0; i < blocks(g); i++) {
+        if (!(g->block[i] = block_zeros(g->size * sizeof(real), error))) return false;
+        params_bind(&g->weights[i], g->block[i], &model->config);
+    }
+    size_t received = (size_t)ranks * own_size(g) * sizeof(real);
+    return ranks == 1 || (g->received = block_zeros(received, error));
 }
 
 void gradients_free(Gradients *g)

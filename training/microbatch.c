@@ -21,9 +21,11 @@ static int micro_batches(const PairIds *pair, int pairs, int tokens, int multipl
     return count < 1 ? 1 : count > pairs ? pairs : (int)count;
 }
 
-static int longer_first(const void *a, const void *b)
+/* By micro-batch; in it the longest first. */
+static int in_order(const void *a, const void *b)
 {
     const PlannedSentence *one = a, *other = b;
+    if (one->part != other->part) return one->part - other->part;
     if (one->tokens != other->tokens) return one->tokens > other->tokens ? -1 : 1;
     return one->number < other->number ? -1 : 1;
 }
@@ -39,7 +41,7 @@ bool microbatch_plan(MicroBatchPlan *plan, const PairIds *pair, int S, int token
     MicroBatchPart *part = plan->part;
     PlannedSentence *planned = plan->planned;
     for (int s = 0; s < S; s++) planned[s] = (PlannedSentence){s, tokens_of(&pair[s]), 0};
-    qsort(planned, (size_t)S, sizeof *planned, longer_first);
+    qsort(planned, (size_t)S, sizeof *planned, in_order);
 
     plan->count = count;
     memset(part, 0, (size_t)count * sizeof *part);
@@ -49,14 +51,12 @@ bool microbatch_plan(MicroBatchPlan *plan, const PairIds *pair, int S, int token
             if (part[k].tokens < part[least].tokens) least = k;
         planned[s].part = least;
         part[least].tokens += planned[s].tokens;
-        part[least].count++;
     }
-    int *next = plan->sentence;
-    for (int k = 0; k < count; next += part[k].count, part[k++].count = 0)
-        part[k].sentence = next;
+    qsort(planned, (size_t)S, sizeof *planned, in_order);
     for (int s = 0; s < S; s++) {
         MicroBatchPart *p = &part[planned[s].part];
-        p->sentence[p->count++] = planned[s].number;
+        if (!p->count++) p->sentence = plan->sentence + s;
+        plan->sentence[s] = planned[s].number;
     }
     return true;
 }

@@ -18,7 +18,7 @@ void console_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* A sentence after `left`, cut to the width of the terminal or to 100 columns. */
 void console_cut(const char *left, const char *text, size_t length);
 
-ProgressBar *console_bar(void);
+extern ProgressBar console_bar;  // out is NULL if quiet
 
 /* "train: KIND ERROR AFTER", even if quiet; kind is "" or "warning: ". */
 void console_error(const char *kind, const Error *error, const char *after);

@@ -89,7 +89,7 @@ static bool loss_draw(Run *run, Error *error)
     return pictures_draw(draw_loss, "loss.png", run, error);
 }
 
-const Recorder loss_recorder = {.picture = "loss.png", .draw = loss_draw};
+static const Recorder loss_recorder = {.picture = "loss.png", .draw = loss_draw};
 
 /* ---- attention.png ---- */
 
@@ -143,7 +143,10 @@ static bool attention_draw(Run *run, Error *error)
     return good;
 }
 
-const Recorder attention_recorder = {.picture = "attention.png",
-                                     .best = attention_best,
-                                     .draw = attention_draw,
-                                     .close = attention_close};
+static const Recorder attention_recorder = {.picture = "attention.png",
+                                            .best = attention_best,
+                                            .draw = attention_draw,
+                                            .close = attention_close};
+
+const Recorder *const recorders[] = {&loss_recorder, &weights_recorder, &attention_recorder,
+                                     &watch_recorder};

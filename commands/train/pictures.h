@@ -1,7 +1,7 @@
 /* pictures.h -- the pictures of its training that a run leaves in its folder, and what is recorded
  * for them.
  *
- * train.c has the table of Recorders and calls them on rank 0. A function that a picture does not
+ * train.c calls the recorders on rank 0. A function that a picture does not
  * need is NULL; one that fails does not end the training. */
 #pragma once
 
@@ -26,7 +26,9 @@ typedef struct Recorder {
 typedef bool Draw(const Run *run, const char *path, Error *error);
 bool pictures_draw(Draw *draw, const char *name, Run *run, Error *error);
 
-extern const Recorder loss_recorder;  // loss, BLEU and learning rate, from the metrics so far
-extern const Recorder attention_recorder;  // of a translation of the best model
-extern const Recorder weights_recorder;    // how W_Q, W_K and W_V are trained (weights.c)
-extern const Recorder watch_recorder;      // the attention of --watch's sentence (watch.c)
+extern const Recorder weights_recorder;  // how W_Q, W_K and W_V are trained (weights.c)
+extern const Recorder watch_recorder;    // the attention of --watch's sentence (watch.c)
+
+/* These, with the loss, BLEU and learning rate so far, and the attention of the best model. */
+enum { RECORDERS = 4 };
+extern const Recorder *const recorders[RECORDERS];

@@ -6,6 +6,7 @@
 #include "commands/command.h"
 #include "commands/train/auto.h"
 #include "commands/train/console.h"
+#include "commands/train/pictures.h"
 #include "commands/train/presets.h"
 #include "training/distributed.h"
 
@@ -249,7 +250,7 @@ void report_progress(Run *run, const Throughput *t, const UpdateStats *last)
     char done[NUMBER_TEXT], all[NUMBER_TEXT], rate[NUMBER_TEXT];
     static double first_end;      // of the first update of this process, in seconds
     static long long first = -1;  // its number
-    ProgressBar *bar = console_bar();
+    ProgressBar *bar = &console_bar;
     double now = clock_seconds(), limit = (double)run_last_update(run);
     if (first < 0) first = p->update, first_end = now;
     if (!progressbar_begin(bar, now)) return;
@@ -328,7 +329,7 @@ static void say_command(const Run *run)
                 command_prefix(), quote, folder, quote, n < LONGEST ? (int)n : LONGEST, text);
 }
 
-void report_end(const Run *run, const char *limit, const char *const *pictures, int count)
+void report_end(const Run *run, const char *limit)
 {
     const Progress *p = &run->progress;
     char time[DURATION_TEXT], scores[64] = "";
@@ -348,9 +349,9 @@ void report_end(const Run *run, const char *limit, const char *const *pictures, 
                     "best.safetensors holds: try a smaller --learning-rate");
     if (!isfinite(p->best.loss)) return;
     char names[200] = "best.safetensors (the model)", path[PATH_MAX];
-    for (int i = 0; i < count; i++)
-        if (access(folder_file(path, &run->folder, pictures[i]), F_OK) == 0)
-            strcat(strcat(names, ", "), pictures[i]);
+    for (int r = 0; r < RECORDERS; r++)
+        if (access(folder_file(path, &run->folder, recorders[r]->picture), F_OK) == 0)
+            strcat(strcat(names, ", "), recorders[r]->picture);
     console_say("written to %s: %s", run->settings->run.output, names);
     say_command(run);
 }

@@ -21,6 +21,5 @@ void report_progress(Run *run, const Throughput *throughput, const UpdateStats *
 
 void report_validation(const Run *run, const Validation *validation, bool best);
 
-/* limit: the option that has ended the run; NULL: a signal has. pictures [count]: the names of
- * those that the folder may have. */
-void report_end(const Run *run, const char *limit, const char *const *pictures, int count);
+/* limit: the option that has ended the run; NULL: a signal has. */
+void report_end(const Run *run, const char *limit);
