@@ -338,12 +338,6 @@ static bool train(Run *run, Validation *validation, Error *error)
     }
 }
 
-static double rate_of(const TrainingConfig *c, long long update)
-{
-    return schedule_rate((Schedule)c->schedule, c->learning_rate, update, c->warmup,
-                         c->max_updates);
-}
-
 /* Trains, and says how it ended. */
 static bool train_into_folder(Run *run, Validation *validation, Error *error)
 {
@@ -361,8 +355,8 @@ static bool train_into_folder(Run *run, Validation *validation, Error *error)
                     run->settings->run.output);
     if (run->resumed && *changed && !limit)
         console_say("changed     from here on:%s; learning rate %.3g, before %.3g", changed,
-                    rate_of(&run->settings->training, run->progress.update + 1),
-                    rate_of(&run->settings->before, run->progress.update));
+                    schedule_rate(&run->settings->training, run->progress.update + 1),
+                    schedule_rate(&run->settings->before, run->progress.update));
     if (run->reordered && !limit)
         console_say("new epoch   the order of the sentences has changed: %s", run->reordered);
     if (*run->moved)

@@ -10,12 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static double rate_of(const TrainingConfig *c, long long update)
-{
-    return schedule_rate((Schedule)c->schedule, c->learning_rate, update, c->warmup,
-                         c->max_updates);
-}
-
 /* The options of the training for one pair without randomness, and the number of the update. */
 static bool read_config(Update *u, const CheckpointFile *file, Error *error)
 {
@@ -33,9 +27,9 @@ static bool read_config(Update *u, const CheckpointFile *file, Error *error)
                  progress_from_json(&progress, file->progress, file->file.path, &ignored);
     c->optimizer = OPTIMIZER_ADAM;
     u->number = u->moments ? progress.update + 1 : 1;
-    u->ended = rate_of(c, u->number) <= 0;
+    u->ended = schedule_rate(c, u->number) <= 0;
     if (u->ended)
-        c->learning_rate = rate_of(c, 1), c->schedule = SCHEDULE_CONSTANT, c->warmup = 0;
+        c->learning_rate = schedule_rate(c, 1), c->schedule = SCHEDULE_CONSTANT, c->warmup = 0;
     return true;
 }
 

@@ -17,13 +17,12 @@
 #include <stdlib.h>
 
 /* w: updates of warm-up; x goes from 0 to 1 after them. */
-double schedule_rate(Schedule schedule, double peak, long long update, int warmup,
-                     long long last)
+double schedule_rate(const TrainingConfig *c, long long update)
 {
-    double u = (double)update, w = warmup;
+    double u = (double)update, w = c->warmup, peak = c->learning_rate;
     if (u < w) return peak * u / w;
-    double x = last > warmup ? fmin(1, (u - w) / ((double)last - w)) : 0;
-    switch (schedule) {
+    double x = c->max_updates > c->warmup ? fmin(1, (u - w) / (c->max_updates - w)) : 0;
+    switch ((Schedule)c->schedule) {
     case SCHEDULE_INVERSE_SQRT: return peak * sqrt(fmax(w, 1) / u);
     case SCHEDULE_COSINE: return peak * (1 + cos(3.141592653589793 * x)) / 2;
     case SCHEDULE_LINEAR: return peak * (1 - x);

@@ -37,10 +37,9 @@ bool optimizer_create(Optimizer *optimizer, Transformer *model, Gradients *gradi
                       const TrainingConfig *config, int threads, Error *error);
 void optimizer_free(Optimizer *optimizer);
 
-/* The learning rate of `update`, 1, 2, …. Cosine and linear decay reach 0 at update `last`;
- * with last = 0 they stay at the peak. */
-double schedule_rate(Schedule schedule, double peak, long long update, int warmup,
-                     long long last);
+/* The learning rate of `update`, 1, 2, …. Cosine and linear decay reach 0 at max_updates;
+ * if that is 0 they stay at the peak. */
+double schedule_rate(const TrainingConfig *config, long long update);
 
 /* w, m, v (=) after Adam's update number 1, 2, … of `count` numbers with gradient scale · g; m and v
  * start at zero. */

@@ -218,8 +218,7 @@ bool trainer_update(Trainer *t, long long update, const PairIds *pair, int pairs
     Loss loss = sum_losses(t);
     if (!isfinite(norm) || !isfinite(loss.objective)) return not_finite(t, &loss, error);
 
-    double rate = schedule_rate((Schedule)c->schedule, c->learning_rate, update, c->warmup,
-                                c->max_updates);
+    double rate = schedule_rate(c, update);
     double clip = c->clip_norm > 0 && norm > c->clip_norm ? c->clip_norm / norm : 1;
     if (!optimizer_update(&t->optimizer, update, rate, clip, t->workers, error) ||  // (3)
         !distributed_allgather(t->model->block, g->part, error))                    // (4)

@@ -271,9 +271,8 @@ void report_progress(Run *run, const Throughput *t, const UpdateStats *last)
 /* After the warm-up: whether the model has learned to write, but not to translate, or not even that. */
 static void warn_of_collapse(const Run *run, const Validation *v)
 {
-    enum { FEW = 10 };  // translations, too few to tell
-    static const double LITTLE =
-        0.7;  // of the loss of a uniform guess; token frequencies give less
+    enum { FEW = 10 };                 // translations, too few to tell
+    static const double LITTLE = 0.7;  // of a uniform guess's loss; token frequencies give less
     const TrainingConfig *training = &run->settings->training;
     char advice[ADVICE_TEXT];
     int same = 1;

@@ -414,8 +414,7 @@ bool run_time_updates(double *each, Run *run, Error *error)
 
 bool run_fit_time(Run *run, Error *error)
 {
-    static const double TRAINING =
-        0.9;  // of the time; the rest is for validations and pictures
+    static const double TRAINING = 0.9;  // of the time; validations and pictures get the rest
     Settings *settings = run->settings;
     double each, fit;
     if (settings->seconds == 0 || run->resumed) return true;

@@ -36,11 +36,10 @@ typedef struct Run {
     TextProfile profile;          // of text, on rank 0
     Corpus corpus, valid;
     CorpusReport report, valid_report;
-    CorpusCheck check;  // of the training text
-    CharacterCheck
-        characters[SIDES];  // of it; the source's alone are set if the vocabulary is joint
-    bool swapped;           // corpus_swapped, of the validation text
-    size_t seen;            // pairs of valid whose source sentence is also in the corpus
+    CorpusCheck check;                 // of the training text
+    CharacterCheck characters[SIDES];  // of it; with a joint vocabulary the source's alone
+    bool swapped;                      // corpus_swapped, of the validation text
+    size_t seen;  // pairs of valid whose source sentence is also in the corpus
     Vocabulary vocabulary;
     Transformer model;
     Workers *workers;

@@ -20,6 +20,7 @@ static void free_results(Validation *v)
     v->is_exact = NULL;
     v->ids = (Translations){0};
     v->translated = v->exact = 0;
+    v->doubtful = 0;
 }
 
 /* The fewest epochs between two validations with which validating is at most a quarter of the
@@ -118,55 +119,43 @@ static bool score_translations(Validation *v, Error *error)
     return true;
 }
 
-static bool translate(Validation *v, const volatile sig_atomic_t *stop, Error *error)
-{
-    Ensemble alone = ensemble_of(&v->run->model);
-    TranslatorInput input = {.placeholder = vocabulary_placeholder(&v->run->vocabulary)};
-    Packed target;
-    if (!batches_packed(&v->batches, &input.source, &target, 0, (size_t)v->translations,
-                        error) ||
-        !translator_run(&v->ids, &alone, &input, &v->search, v->run->workers, stop, error) ||
-        v->ids.stopped)
-        return false;
-    v->hypothesis = calloc((size_t)v->translations, sizeof *v->hypothesis);
-    v->is_exact = calloc((size_t)v->translations, sizeof *v->is_exact);
-    if (!v->hypothesis || !v->is_exact) return error_memory(error, "for translations");
-    for (; v->translated < v->translations; v->translated++) {
-        const Hypothesis *best = v->ids.sentence[v->translated].hypothesis;
-        if (!tokenizer_decode(v->run->vocabulary.tokenizer[TARGET],
-                              &v->hypothesis[v->translated], best->id, (size_t)best->length,
-                              error))
-            return false;
-    }
-    return score_translations(v, error);
-}
-
 static int by_number(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);
 }
 
-/* v->doubtful (=) the 2 % quantile of log p / length; 0 if nothing is translated */
-static bool find_doubtful(Validation *v, Error *error)
+/* v->doubtful (=) the 2 % quantile of log p / length */
+static bool translate(Validation *v, const volatile sig_atomic_t *stop, Error *error)
 {
-    size_t count = (size_t)v->translated;
-    double *each = malloc((count + 1) * sizeof *each);
-    if (!each) return error_memory(error, "for the scores of translations");
-    each[0] = 0;
-    for (size_t s = 0; s < count; s++) {
+    size_t count = (size_t)v->translations;
+    Ensemble alone = ensemble_of(&v->run->model);
+    TranslatorInput input = {.placeholder = vocabulary_placeholder(&v->run->vocabulary)};
+    Packed target;
+    if (!batches_packed(&v->batches, &input.source, &target, 0, count, error) ||
+        !translator_run(&v->ids, &alone, &input, &v->search, v->run->workers, stop, error) ||
+        v->ids.stopped)
+        return false;
+    double *each = malloc(count * sizeof *each);
+    v->hypothesis = calloc(count, sizeof *v->hypothesis);
+    v->is_exact = calloc(count, sizeof *v->is_exact);
+    bool good =
+        (each && v->hypothesis && v->is_exact) || error_memory(error, "for translations");
+    for (int s = 0; good && s < v->translations; s++) {
         const Hypothesis *best = v->ids.sentence[s].hypothesis;
         each[s] = best->log_probability / best->length;
+        good = tokenizer_decode(v->run->vocabulary.tokenizer[TARGET], &v->hypothesis[s],
+                                best->id, (size_t)best->length, error);
+        v->translated += good;
     }
-    qsort(each, count, sizeof *each, by_number);
-    v->doubtful = each[count / 50];
+    if (good) qsort(each, count, sizeof *each, by_number);
+    if (good) v->doubtful = each[count / 50];
     free(each);
-    return true;
+    return good && score_translations(v, error);
 }
 
 bool validation_run(Validation *v, const volatile sig_atomic_t *stop, Error *error)
 {
     free_results(v);
-    return find_loss(v, error) && (v->translations == 0 || translate(v, stop, error)) &&
-           find_doubtful(v, error);
+    return find_loss(v, error) && (v->translations == 0 || translate(v, stop, error));
 }

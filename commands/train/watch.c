@@ -239,14 +239,20 @@ static void watch_close(void)
 
 /* ---- recording ---- */
 
-/* frame->share (=) the attention of the rows, rounded as it is in the file. */
-static bool find_attention(FilmFrame *frame, const int *row, const Run *run, Error *error)
+/* Fills a frame from the model's translation; the rows are those of the given one, if there is
+ * one. The attention is rounded as it is in the file. */
+static bool fill_frame(FilmFrame *frame, const Run *run, const Hypothesis *best, Error *error)
 {
-    int rows = frame->word.count;
+    const Tokenizer *tokenizer = run->vocabulary.tokenizer[TARGET];
+    const int *row = watch->target.count ? watch->target.id : best->id;
+    int rows = watch->target.count ? (int)watch->target.count : best->length;
     size_t cells = (size_t)rows * (size_t)watch->columns;
     size_t count = (size_t)watch->heads * cells;
     float *share = frame->share = malloc(count * sizeof *share);
     if (!share) return no_memory(error);
+    if (!add_labels(&frame->word, tokenizer, row, rows, error) ||
+        !tokenizer_decode(tokenizer, &frame->says, best->id, (size_t)best->length, error))
+        return false;
     Snapshot *snapshot =
         snapshot_open(&run->model, watch->source.id, watch->columns, row, rows, error);
     if (!snapshot) return false;
@@ -256,18 +262,6 @@ static bool find_attention(FilmFrame *frame, const int *row, const Run *run, Err
     for (size_t k = 0; k < count; k++)
         share[k] = (float)lroundf(share[k] * THOUSAND) / THOUSAND;
     return true;
-}
-
-/* Fills a frame from the model's translation; the rows are those of the given one, if there is
- * one. */
-static bool fill_frame(FilmFrame *frame, const Run *run, const Hypothesis *best, Error *error)
-{
-    const Tokenizer *tokenizer = run->vocabulary.tokenizer[TARGET];
-    const int *row = watch->target.count ? watch->target.id : best->id;
-    int rows = watch->target.count ? (int)watch->target.count : best->length;
-    return add_labels(&frame->word, tokenizer, row, rows, error) &&
-           tokenizer_decode(tokenizer, &frame->says, best->id, (size_t)best->length, error) &&
-           find_attention(frame, row, run, error);
 }
 
 static bool translate(Translations *out, Run *run, Error *error)

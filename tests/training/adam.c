@@ -62,10 +62,13 @@ TEST(test_schedule)
         {SCHEDULE_INVERSE_SQRT, 400, 100, 0.05}, {SCHEDULE_INVERSE_SQRT, 4, 0, 0.05},
         {SCHEDULE_COSINE, 600, 100, 0.05},       {SCHEDULE_COSINE, 1100, 100, 0},
         {SCHEDULE_LINEAR, 850, 100, 0.025},      {SCHEDULE_CONSTANT, 9999, 100, 0.1}};
-    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-        assert_true(
-            fabs(schedule_rate(known[i].schedule, 0.1, known[i].update, known[i].warmup, 1100) -
-                 known[i].rate) < 1e-12);
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        const TrainingConfig config = {.schedule = known[i].schedule,
+                                       .learning_rate = 0.1,
+                                       .warmup = known[i].warmup,
+                                       .max_updates = 1100};
+        assert_true(fabs(schedule_rate(&config, known[i].update) - known[i].rate) < 1e-12);
+    }
 }
 
 TEST_MAIN("adam", NULL, NULL)
