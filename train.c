@@ -119,7 +119,7 @@ static bool validation_due(const Run *run)
 }
 
 /* Writes a line of metrics, the means since the last one, and starts new sums. */
-static void log_metrics(Run *run, Throughput *t, const UpdateStats *last, Error *error)
+static void log_metrics(Run *run, Throughput *t, Error *error)
 {
     Progress *p = &run->progress;
     double tokens = (double)p->tokens;
@@ -128,7 +128,7 @@ static void log_metrics(Run *run, Throughput *t, const UpdateStats *last, Error 
                         .epoch = p->epoch,
                         .loss = p->nll / tokens,
                         .objective = p->objective / tokens,
-                        .learning_rate = last->learning_rate,
+                        .learning_rate = schedule_rate(&run->settings->training, p->update),
                         .gradient_norm = p->norm / (double)p->updates,
                         .tokens_per_second = (double)t->tokens / t->seconds,
                         .gflops = t->flops / t->seconds / 1e9,
@@ -171,9 +171,9 @@ static bool update(Run *run, Throughput *t, Error *error)
     t->seconds += seconds;
     t->tokens += stats.tokens;
     record_frames(run, stats.loss.nll / (double)stats.loss.tokens, error);
-    report_progress(run, t, &stats);
+    report_progress(run, t);
     int every = p->update <= 20 ? 1 : p->update <= 500 ? 5 : 50;  // updates from line to line
-    if (p->update % every == 0) log_metrics(run, t, &stats, error);
+    if (p->update % every == 0) log_metrics(run, t, error);
     return true;
 }
 

@@ -161,7 +161,8 @@ static void step_adam(const Explanation *e, const Update *u, const Entry *at)
                                         "weight before",
                                         "weight after"};
     const TrainingConfig *c = &u->config;
-    double norm = u->stats.gradient_norm, rate = u->stats.learning_rate, x[LINES][PROJECTIONS];
+    double norm = u->stats.gradient_norm, rate = schedule_rate(c, u->number),
+           x[LINES][PROJECTIONS];
     double clip = c->clip_norm > 0 && norm > c->clip_norm ? c->clip_norm / norm : 1;
     section(
         e, "Adam: from the gradient to the new weights",

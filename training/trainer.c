@@ -207,7 +207,6 @@ bool trainer_update(Trainer *t, long long update, const PairIds *pair, int pairs
 {
     const TrainingConfig *c = t->config;
     Gradients *g = &t->gradients;
-    *stats = (UpdateStats){0};
     bool good = plan(t, update, pair, pairs, error) && run_all(t, error);
     if (!distributed_agree(good, error)) return false;  // (1)
 
@@ -224,9 +223,7 @@ bool trainer_update(Trainer *t, long long update, const PairIds *pair, int pairs
         !distributed_allgather(t->model->block, g->part, error))                    // (4)
         return false;
 
-    stats->loss = loss;
-    stats->gradient_norm = norm;
-    stats->learning_rate = rate;
+    *stats = (UpdateStats){.loss = loss, .gradient_norm = norm};
     for (int s = 0; s < pairs; s++) {
         int source = pair[s].length[0], target = pair[s].length[1];
         stats->flops += copies(t) * transformer_flops(&t->model->config, source, target);

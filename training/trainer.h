@@ -52,9 +52,8 @@ typedef struct Trainer {
 typedef struct UpdateStats {
     Loss loss;             // over the update's target tokens
     double gradient_norm;  // before clipping
-    double learning_rate;
-    double flops;      // as transformer_flops counts them
-    long long tokens;  // source + target
+    double flops;          // as transformer_flops counts them
+    long long tokens;      // source + target
 } UpdateStats;
 
 /* Borrows its arguments; supervision, or NULL, need not be complete before the first update.

@@ -54,9 +54,9 @@ static void choose(Settings *s, const CorpusText *text)
     if (s->fine_tuning.init) t->learning_rate /= 3;
     if (s->fine_tuning.init) return;
     double root = 12 * sqrt(s->words);
-    s->data.vocab_size = (int)fmin(size->vocabulary, 100 * ceil(root / 100));
-    s->data.normalization = NORMALIZATION_TEXT;
-    s->data.byte_fallback = s->data.vocab_size >= 3000;
+    s->data.learn.vocab_size = (int)fmin(size->vocabulary, 100 * ceil(root / 100));
+    s->data.learn.normalization = NORMALIZATION_TEXT;
+    s->data.learn.byte_fallback = s->data.learn.vocab_size >= 3000;
     s->model.d_model = size->width;
     s->model.heads = size->heads;
     s->model.ffn = size->ffn;

@@ -244,7 +244,7 @@ bool report_estimate(Run *run, Validation *validation, Error *error)
 
 enum { SAMPLES = 3 };
 
-void report_progress(Run *run, const Throughput *t, const UpdateStats *last)
+void report_progress(Run *run, const Throughput *t)
 {
     const Progress *p = &run->progress;
     char done[NUMBER_TEXT], all[NUMBER_TEXT], rate[NUMBER_TEXT];
@@ -263,7 +263,7 @@ void report_progress(Run *run, const Throughput *t, const UpdateStats *last)
     progressbar_add(bar, "loss %.3f", p->nll / (double)p->tokens);
     progressbar_add(bar, "epoch %lld", p->epoch + 1);
     progressbar_add(bar, "%s tokens/s", number_text(rate, (double)t->tokens / t->seconds));
-    progressbar_add(bar, "lr %.2g", last->learning_rate);
+    progressbar_add(bar, "lr %.2g", schedule_rate(&run->settings->training, p->update));
     progressbar_add(bar, "%.0f GFLOP/s", t->flops / t->seconds / 1e9);
     progressbar_end(bar);
 }

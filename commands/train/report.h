@@ -17,7 +17,7 @@ typedef struct Throughput {
     long long tokens;
 } Throughput;
 
-void report_progress(Run *run, const Throughput *throughput, const UpdateStats *last);
+void report_progress(Run *run, const Throughput *throughput);
 
 void report_validation(const Run *run, const Validation *validation, bool best);
 

@@ -83,14 +83,9 @@ static bool make_vocabulary(Run *run, Error *error)
     }
     StringList tags = {0};
     bool good = corpus_tags(&tags, &run->text, s->data.tag ? s->data.tag : ">>*<<", error);
-    const TokenizerSettings settings = {.type = (TokenizerType)s->data.tokenizer,
-                                        .vocab_size = s->data.vocab_size,
-                                        .coverage = s->data.coverage,
-                                        .normalization = s->data.normalization,
-                                        .lowercase = s->data.fold_case,
-                                        .byte_fallback = s->data.byte_fallback,
-                                        .placeholders = s->training.augment > 0,
-                                        .tags = &tags};
+    TokenizerSettings settings = s->data.learn;
+    settings.placeholders = s->training.augment > 0;
+    settings.tags = &tags;
     char number[NUMBER_TEXT];
     console_stage("learning %s tokens (%s) …",
                   number_text(number, settings.vocab_size * (joint ? 1 : 2)),

@@ -79,24 +79,24 @@ static const Option data_options[] = {
     {"bleu-tokenize", OPTION_CHOICE, FIELD(bleu_tokenize), 0, 0, tokenization_names, NULL,
      "tokenization of the validation's BLEU, as sacrebleu names it; char for languages without "
      "spaces", 0},
-    {"tokenizer", OPTION_CHOICE, FIELD(tokenizer), 0, 0, tokenizer_type_names, NULL,
+    {"tokenizer", OPTION_CHOICE, FIELD(learn.type), 0, 0, tokenizer_type_names, NULL,
      "type of the SentencePiece tokenizer, learned from the training text", OPTION_COMMON},
     {"vocabulary", OPTION_CHOICE, FIELD(vocabulary), 0, 0, VOCABULARIES, NULL,
      "one vocabulary for both languages, or one for each", 0},
-    {"vocab-size", OPTION_INT, FIELD(vocab_size), 8, 1000000, NULL, NULL,
+    {"vocab-size", OPTION_INT, FIELD(learn.vocab_size), 8, 1000000, NULL, NULL,
      "maximum size of the vocabulary, or of each of two", 0},
     {"tokenizer-model", OPTION_LIST, FIELD(tokenizer_model), 0, 0, NULL, "FILE",
      "use this SentencePiece model instead of learning one; give it twice, source and target, for "
      "separate vocabularies", 0},
-    {"character-coverage", OPTION_REAL, FIELD(coverage), 0, 1, NULL, NULL,
+    {"character-coverage", OPTION_REAL, FIELD(learn.coverage), 0, 1, NULL, NULL,
      "share of the text's characters that get a token, 0.98 to 1; 0: 1 for word and char, else "
      "0.9995 or more, so that all characters do that occur 5 times", OPTION_EXPERT},
-    {"normalization", OPTION_CHOICE, FIELD(normalization), 0, 0, tokenizer_normalizations, NULL,
+    {"normalization", OPTION_CHOICE, FIELD(learn.normalization), 0, 0, tokenizer_normalizations, NULL,
      "Unicode normalization before tokenization; _cf folds case; text: nmt_nfkc, but superscripts, "
      "fractions and non-joiners stay, and what is invisible goes", OPTION_EXPERT},
-    {"fold-case", OPTION_FLAG, FIELD(fold_case), 0, 0, NULL, NULL,
+    {"fold-case", OPTION_FLAG, FIELD(learn.lowercase), 0, 0, NULL, NULL,
      "fold the case of source and target: the normalization with _cf", OPTION_COMMON},
-    {"byte-fallback", OPTION_FLAG, FIELD(byte_fallback), 0, 0, NULL, NULL,
+    {"byte-fallback", OPTION_FLAG, FIELD(learn.byte_fallback), 0, 0, NULL, NULL,
      "encode characters without a token as bytes (unigram and bpe)", 0},
     {.name = "lowercase", .help = "false", .flags = OPTION_REMOVED},
     {.name = "source-vocab-size", .help = "0", .flags = OPTION_REMOVED},
@@ -127,7 +127,7 @@ static const Option fine_tuning_options[] = {
 void settings_defaults(Settings *s)
 {
     *s = (Settings){.run = {.preset = PRESET_AUTO},
-                    .data = {.tokenizer = TOKENIZER_BPE, .vocab_size = 10000},
+                    .data.learn = {.type = TOKENIZER_BPE, .vocab_size = 10000},
                     .model = {.d_model = 128,
                               .heads = 4,
                               .ffn = 256,
@@ -186,7 +186,7 @@ static bool check_vocabulary(const Settings *s, Error *error)
                          "joint, and two, source and target, for separate",
                          models);
     ModelConfig model = s->model;
-    model.vocab = models ? 8 : d->vocab_size;
+    model.vocab = models ? 8 : d->learn.vocab_size;
     model.source_vocab = separate ? model.vocab : 0;
     return config_check(&model, error);
 }
@@ -324,19 +324,17 @@ static bool apply(Settings *s, int preset, bool toy, Error *error)
            apply_given(s, error);
 }
 
-/* Takes how the vocabulary is learned. */
-static const size_t VOCABULARY_FIELDS = offsetof(DataConfig, vocabulary);
-static void take_vocabulary(DataConfig *to, const DataConfig *from)
+static void take_network(Settings *to, const Settings *from)
 {
-    memcpy((char *)to + VOCABULARY_FIELDS, (const char *)from + VOCABULARY_FIELDS,
-           sizeof *to - VOCABULARY_FIELDS);
+    to->data.vocabulary = from->data.vocabulary;
+    to->data.learn = from->data.learn;
+    to->model = from->model;
 }
 
 static void take_choices(Settings *to, const Settings *from)
 {
-    take_vocabulary(&to->data, &from->data);
+    take_network(to, from);
     to->data.bleu_tokenize = from->data.bleu_tokenize;
-    to->model = from->model;
     to->training = from->training;
 }
 
@@ -370,11 +368,10 @@ static const Option *difference(const Settings *a, const Settings *b, size_t fir
  * learned positions the model has no longest sentence. */
 static bool take_shape(Settings *s, Settings *model, Error *error)
 {
-    take_vocabulary(&s->data, &model->data);
-    s->model = model->model;
+    take_network(s, model);
     if (!apply_given(s, error)) return false;
     if (s->model.positions != POSITIONS_LEARNED) model->model.max_length = s->model.max_length;
-    const Option *o = difference(s, model, VOCABULARY_FIELDS);
+    const Option *o = difference(s, model, offsetof(DataConfig, vocabulary));
     if (!o && !s->data.tokenizer_model.count) return true;
     return error_set(error, "--%s contradicts '%s', which has another one: leave it out",
                      o ? o->name : "tokenizer-model", s->init_file);

@@ -25,12 +25,8 @@ typedef struct DataConfig {
     int bleu_tokenize;  // a Tokenization, of the validation's BLEU
     StringList tokenizer_model;  // files of models to use instead of learning
     /* from here on: what to learn */
-    int vocabulary;     // a VocabularyChoice
-    int tokenizer;      // a TokenizerType
-    int vocab_size;     // of each vocabulary
-    double coverage;    // share of characters that get a piece; 0: by type
-    int normalization;  // an index into the option's choices
-    bool fold_case, byte_fallback;
+    int vocabulary;           // a VocabularyChoice
+    TokenizerSettings learn;  // each of its tokenizers
 } DataConfig;
 
 typedef struct RunConfig {

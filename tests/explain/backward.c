@@ -171,7 +171,7 @@ static void update_follows(const Update *u, const real *m0, const real *v0, doub
         squares += (double)u->gradient[i] * (double)u->gradient[i];
     assert_true(fabs(sqrt(squares) - u->stats.gradient_norm) < 1e-4 * sqrt(squares));
     assert_true(sqrt(squares) > c->clip_norm);
-    assert_true(fabs(u->stats.learning_rate - rate) < 1e-12);
+    assert_true(fabs(schedule_rate(c, u->number) - rate) < 1e-12);
     for (int t = 0; t < params->count; t++) {
         const Tensor *tensor = &params->tensor[t];
         bool decays =
