@@ -127,11 +127,6 @@ void gradients_free(Gradients *g)
     *g = (Gradients){0};
 }
 
-Weights *gradients_weights(const Gradients *g, int a)
-{
-    return a >= g->first && a < g->end ? &g->weights[a - g->first] : NULL;
-}
-
 static void clear(void *context, size_t begin, size_t count)
 {
     memset((real *)context + begin, 0, count * sizeof(real));

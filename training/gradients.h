@@ -84,9 +84,6 @@ void gradients_free(Gradients *gradients);
 /* Sets this rank's accumulators among 0 .. used-1 to zero. */
 void gradients_clear(const Gradients *gradients, int used, Workers *workers);
 
-/* Where to add the gradients of accumulator a; NULL if another rank holds it. */
-Weights *gradients_weights(const Gradients *gradients, int a);
-
 /* Sums accumulators 0 .. used-1 (at least 1); *norm (=) the norm of the sum, without
  * frozen tensors and copies. Collective. */
 bool gradients_sum(Gradients *gradients, double *norm, int used, Workers *workers,

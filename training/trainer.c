@@ -40,7 +40,7 @@ Trainer *trainer_create(Transformer *model, const TrainingConfig *config,
     t->workers = workers;
     pthread_mutex_init(&t->lock, NULL);
     pthread_cond_init(&t->finished, NULL);
-    int A = config->accumulators ? config->accumulators : trainer_first_accumulators(0);
+    int A = trainer_first_accumulators(config->accumulators);
     t->batch = calloc((size_t)workers_count(workers), sizeof *t->batch);
     if ((t->batch || error_memory(error, "to train")) &&
         gradients_create(&t->gradients, model, A, error) &&
@@ -97,6 +97,7 @@ static bool plan(Trainer *t, long long update, const PairIds *pair, int pairs, E
 static bool run(Trainer *t, MicroBatch *batch, int k, Error *error)
 {
     const TrainingConfig *c = t->config;
+    const Gradients *g = &t->gradients;
     const Supervision *more = t->training ? t->supervision : NULL;
     const Dropout dropout = {.residual = c->dropout,
                              .activation = c->activation_dropout,
@@ -118,8 +119,8 @@ static bool run(Trainer *t, MicroBatch *batch, int k, Error *error)
     transformer_forward(&batch->activations, t->model);
     if (t->training)
         transformer_backward(&loss, &batch->activations, t->model,
-                             gradients_weights(&t->gradients, k % t->gradients.accumulators),
-                             c->label_smoothing, (real)scale);
+                             &g->weights[k % g->accumulators - g->first], c->label_smoothing,
+                             (real)scale);
     else transformer_loss(&loss, &batch->activations, t->model, c->label_smoothing);
     t->nll[k] = share * loss.nll;
     t->objective[k] = share * loss.objective;

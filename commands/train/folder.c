@@ -77,14 +77,14 @@ void folder_unlock(RunFolder *folder)
     folder->lock = NULL;
 }
 
-bool folder_hold(RunFolder *folder, bool *removed, Error *error)
+bool folder_hold(RunFolder *folder, Error *error)
 {
     char path[PATH_MAX];
-    struct stat locked = {0};
-    int fd = folder->lock ? fileno(folder->lock) : -1;
-    *removed = fd < 0 || (!fstat(fd, &locked) && !locked.st_nlink);
-    if (!*removed && file_is(fd, folder_file(path, folder, ".lock"))) return true;
-    if (*removed) return folder_unlock(folder), false;
+    struct stat locked;
+    if (!folder->lock) return false;
+    int fd = fileno(folder->lock);
+    if (!fstat(fd, &locked) && !locked.st_nlink) return folder_unlock(folder), false;
+    if (file_is(fd, folder_file(path, folder, ".lock"))) return true;
     return error_set(error, "the folder '%s' was moved: nothing is saved until it is back",
                      folder->path);
 }

@@ -25,7 +25,7 @@ void folder_unlock(RunFolder *folder);
 
 /* Whether the path still names the folder that is locked. False with an error if the folder was
  * moved; without one if it or its .lock was removed, which unlocks it. */
-bool folder_hold(RunFolder *folder, bool *removed, Error *error);
+bool folder_hold(RunFolder *folder, Error *error);
 
 /* Whether the folder has files. With `tidy`, removes the temporary ones of a run that was killed. */
 bool folder_scan(const RunFolder *folder, bool tidy);

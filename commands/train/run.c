@@ -465,9 +465,8 @@ bool run_begin(Run *run, Error *error)
 
 bool run_hold(Run *run, Error *error)
 {
-    bool removed;
-    if (distributed.rank > 0 || folder_hold(&run->folder, &removed, error)) return true;
-    if (!removed) return false;
+    if (distributed.rank > 0 || folder_hold(&run->folder, error)) return true;
+    if (run->folder.lock) return false;
     if (!run_begin(run, error)) return folder_unlock(&run->folder), false;
     run->saved.update = -1;
     error_set(error, "'%s' or its .lock was removed: it is made again", run->folder.path);
