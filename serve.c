@@ -21,14 +21,11 @@ static bool print_help(bool brief, Error *error)
     command_print_options(
         defaults.groups, SERVE_GROUPS, brief,
         "[OPTION]...\n"
-        "Translates for other programs: LibreTranslate's interface, and a page.");
-    if (brief)
-        printf("\nExamples\n"
-               "  %1$sserve --model en-fr=checkpoints/mine\n"
-               "  curl http://127.0.0.1:5000/translate -d source=en -d target=fr -d q='Good "
-               "morning.'\n",
-               command_prefix());
-    serve_free(&defaults);
+        "Translates for other programs: LibreTranslate's interface, and a page.",
+        "  %1$sserve --model en-fr=checkpoints/mine\n"
+        "  curl http://127.0.0.1:5000/translate -d source=en -d target=fr -d q='Good "
+        "morning.'\n");
+    options_free(defaults.groups, SERVE_GROUPS);
     return stream_flush(stdout, "the help", error);
 }
 
@@ -87,6 +84,6 @@ int main(int argc, char **argv)
         command_say(stderr, "%s", error.text);
         if (!status) status = 1;
     }
-    serve_free(&settings);
+    options_free(settings.groups, SERVE_GROUPS);
     return status;
 }

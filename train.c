@@ -397,13 +397,10 @@ static void print_help(bool brief)
     settings_documented(&defaults);
     command_print_options(defaults.groups, SETTINGS_GROUPS, brief,
                           "[OPTION]...\nLearns to translate from a parallel corpus; without "
-                          "options, from the toy corpus.");
-    if (brief)
-        printf("\nExamples\n"
-               "  %1$strain\n"
-               "  %1$strain --train-source train.en --train-target train.fr --output "
-               "checkpoints/mine\n",
-               command_prefix());
+                          "options, from the toy corpus.",
+                          "  %1$strain\n"
+                          "  %1$strain --train-source train.en --train-target train.fr "
+                          "--output checkpoints/mine\n");
     if (brief) return;
     puts("\nPresets\n  The defaults above are those of tiny. For a corpus of your own, auto "
          "chooses vocabulary,\n"

@@ -356,13 +356,10 @@ static bool print_help(bool brief, Error *error)
     if (!request_defaults(&defaults, error)) return false;
     command_print_options(defaults.groups, REQUEST_GROUPS, brief,
                           "[OPTION]... [TEXT]...\n"
-                          "Translates each TEXT, or standard input line by line.");
-    if (brief)
-        printf(
-            "\nExamples\n"
-            "  %1$stranslate --attention attention.html \"jane visits africa in september\"\n"
-            "  %1$stranslate --model checkpoints/mine <test.en >test.fr\n",
-            command_prefix());
+                          "Translates each TEXT, or standard input line by line.",
+                          "  %1$stranslate --attention attention.html \"jane visits africa in "
+                          "september\"\n"
+                          "  %1$stranslate --model checkpoints/mine <test.en >test.fr\n");
     request_free(&defaults);
     return stream_flush(stdout, "the help", error);
 }

@@ -292,16 +292,23 @@ bool folder_make(const char *path, Error *error)
     return made;
 }
 
-bool file_of_toy(char *path, size_t size, const char *name)
+bool file_of_program(char *path, size_t size, int up, const char *name)
 {
-    static const char *const folders[] = {"data/toy", "share/qkv/toy"};
     char program[4096];
     ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
-    snprintf(path, size, "data/toy/%s", name);
-    for (int up = 0; up < 2 && access(path, R_OK) != 0; up++) {
+    for (; up >= 0; up--)
         while (length > 0 && program[--length] != '/') {}
-        if (length < 0) return false;
-        snprintf(path, size, "%.*s/%s/%s", (int)length, program, folders[up], name);
-    }
-    return access(path, R_OK) == 0;
+    if (length >= 0) snprintf(path, size, "%.*s/%s", (int)length, program, name);
+    return length >= 0 && access(path, R_OK) == 0;
+}
+
+bool file_of_toy(char *path, size_t size, const char *name)
+{
+    char place[256];
+    snprintf(path, size, "data/toy/%s", name);
+    if (access(path, R_OK) == 0) return true;
+    snprintf(place, sizeof place, "data/toy/%s", name);
+    if (file_of_program(path, size, 0, place)) return true;
+    snprintf(place, sizeof place, "share/qkv/toy/%s", name);
+    return file_of_program(path, size, 1, place);
 }

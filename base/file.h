@@ -81,6 +81,9 @@ bool stream_flush(FILE *out, const char *what, Error *error);
 /* Makes a folder and the missing ones above it. */
 bool folder_make(const char *path, Error *error);
 
+/* path (=) a file in the folder `up` levels above the program's. False if it cannot be read. */
+bool file_of_program(char *path, size_t size, int up, const char *name);
+
 /* path (=) a file of data/toy: in the working folder, else in the program's folder, else in
  * ../share/qkv/toy of an installed program. False if none of them can be read. */
 bool file_of_toy(char *path, size_t size, const char *name);

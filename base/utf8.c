@@ -62,6 +62,13 @@ bool utf8_is_ascii(const char *text)
     return !*text;
 }
 
+size_t utf8_count(const char *text, size_t length)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < length; i++) count += (text[i] & 0xC0) != 0x80;
+    return count;
+}
+
 void utf8_encode(char text[5], unsigned code)
 {
     int more = (code >= 0x80) + (code >= 0x800) + (code >= 0x10000);  // bytes after the first

@@ -22,6 +22,9 @@ int utf8_next(const char *text, unsigned *code);
  * invalid byte. */
 bool utf8_is_valid(const char *bytes, size_t length, size_t *bad);
 
+/* The number of characters of valid UTF-8. */
+size_t utf8_count(const char *text, size_t length);
+
 /* text (=) the character, which is below 0x110000, in UTF-8, and a zero */
 void utf8_encode(char text[5], unsigned code);
 

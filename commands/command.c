@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <math.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -19,6 +20,8 @@
 #include "base/utf8.h"
 #include "data/segments.h"
 #include "data/tokenizer.h"
+#include "explain/page.h"
+#include "inference/bundle.h"
 
 const char *command_name(void)
 {
@@ -109,11 +112,24 @@ void command_catch(int number, void (*handler)(int))
     if (signal(number, handler) == SIG_IGN) signal(number, SIG_IGN);
 }
 
-void command_print_options(const OptionGroup *groups, int count, bool brief, const char *usage)
+void command_print_options(const OptionGroup *groups, int count, bool brief, const char *usage,
+                           const char *examples)
 {
     char *options = options_help(groups, count, brief);
     printf("Usage: %s %s\n\n%s", command_name(), usage, options ? options : "");
+    if (brief) fputs("\nExamples\n", stdout), printf(examples, command_prefix());
     free(options);
+}
+
+bool command_find_model(bool *shipped, const StringList *model, const OptionGroup *groups,
+                        int count, int argc, char *const *argv, Error *error)
+{
+    char file[PATH_MAX + 32];
+    Error none;
+    *shipped = model->count == 1 && !options_find_text(groups, count, argc, argv, "model") &&
+               !bundle_find(file, sizeof file, model->item[0], &none) &&
+               bundle_find(file, sizeof file, "toy", &none);
+    return !*shipped || options_set(groups, count, "model", file, error);
 }
 
 /* What the child tells its parent, in memory that both share. */
@@ -186,6 +202,25 @@ bool command_draw(bool (*draw)(const void *context, Error *error), const void *c
     bool good = pid > 0 && reply->drawn;
     if (reply) munmap(reply, sizeof *reply);
     return good;
+}
+
+typedef struct Drawing {
+    const char *path;
+    const PictureInput *input;
+} Drawing;
+
+static bool draw_attention(const void *context, Error *error)
+{
+    const Drawing *d = context;
+    return picture_format(d->path, error) == PICTURE_HTML
+               ? page_save(d->path, d->input, error)
+               : picture_save(d->path, NULL, d->input, error);
+}
+
+bool command_draw_attention(const char *path, const PictureInput *input, const char *name,
+                            Error *error)
+{
+    return command_draw(draw_attention, &(Drawing){path, input}, name, error);
 }
 
 const char *perplexity_text(char text[PERPLEXITY_TEXT], double loss, int decimals)

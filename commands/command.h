@@ -3,6 +3,7 @@
 #pragma once
 
 #include "base/options.h"
+#include "explain/picture.h"
 
 #include <stdio.h>
 
@@ -25,8 +26,15 @@ void command_start(void);
 /* Calls the handler on a signal, unless it was ignored when the program was started (nohup). */
 void command_catch(int number, void (*handler)(int));
 
-/* Prints what the programs' helps begin with: the usage and the options. */
-void command_print_options(const OptionGroup *groups, int count, bool brief, const char *usage);
+/* Prints the usage and the options, and if brief the examples: a format, whose argument is
+ * command_prefix(). */
+void command_print_options(const OptionGroup *groups, int count, bool brief, const char *usage,
+                           const char *examples);
+
+/* Without --model and without a model in checkpoints/toy, its default: sets it to the toy model that comes
+ * with qkv. *shipped (=) whether it did. */
+bool command_find_model(bool *shipped, const StringList *model, const OptionGroup *groups,
+                        int count, int argc, char *const *argv, Error *error);
 
 /* Memory [size] of zeros that this process shares with those that command_draw starts; NULL if
  * there is none. munmap() it. */
@@ -36,6 +44,10 @@ void *command_share(size_t size);
  * theirs when memory or threads run out. `name` is for the error. */
 bool command_draw(bool (*draw)(const void *context, Error *error), const void *context,
                   const char *name, Error *error);
+
+/* Draws a picture or a page of attention, in the format of the path, in such a child. */
+bool command_draw_attention(const char *path, const PictureInput *input, const char *name,
+                            Error *error);
 
 enum { PERPLEXITY_TEXT = 32 };
 

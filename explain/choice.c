@@ -116,5 +116,13 @@ bool choice_check(const Choice *choice, const ModelConfig *model, Error *error)
     return true;
 }
 
+void choice_know(Choice *choice, const Bundle *bundle)
+{
+    const ModelConfig *config = &bundle->model.config;
+    int layer = bundle->text.aligning_layer, head = bundle->text.aligning_head;
+    if (layer < 1 || layer > config->decoder_layers || head < 1 || head > config->heads) return;
+    choice->known_layer = layer - 1, choice->known_head = head - 1;
+}
+
 const char *const choice_kind_titles[] = {"Encoder self-attention",
                                           "Decoder self-attention (causal)", "Cross-attention"};

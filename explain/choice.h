@@ -13,6 +13,7 @@
 #pragma once
 
 #include "base/options.h"
+#include "inference/bundle.h"
 #include "inference/snapshot.h"
 
 typedef struct ChoiceConfig {
@@ -58,6 +59,9 @@ bool choice_parse(Choice *choice, const ChoiceConfig *config, Error *error);
 
 /* False if the model has no such layer or head. */
 bool choice_check(const Choice *choice, const ModelConfig *model, Error *error);
+
+/* Sets the known layer and head to those that the model records, if it has them. */
+void choice_know(Choice *choice, const Bundle *bundle);
 
 /* Indexed by AttentionKind: "Encoder self-attention", … */
 extern const char *const choice_kind_titles[];

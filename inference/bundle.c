@@ -138,6 +138,27 @@ void bundle_free(Bundle *bundle)
     *bundle = (Bundle){0};
 }
 
+json_t *bundle_option(const Bundle *bundle, const char *group, const char *name, Error *error)
+{
+    json_t *all =
+               json_parse(bundle->config, strlen(bundle->config), "the configuration", error),
+           *value = json_object_get(json_object_get(all, group), name);
+    value = all && !value ? json_null() : json_incref(value);
+    json_decref(all);
+    return value;
+}
+
+bool bundle_language(char **code, const Bundle *bundle, CorpusSide side, Error *error)
+{
+    const char *name = side == SOURCE ? "train_source" : "train_target";
+    json_t *files = bundle_option(bundle, "data", name, error);
+    const char *file = json_string_value(json_array_get(files, 0));
+    *code = NULL;
+    bool good = files && (!file || textprofile_language(code, file, error));
+    json_decref(files);
+    return good;
+}
+
 Ensemble bundle_ensemble(const Bundle *bundle)
 {
     Ensemble ensemble = ensemble_of(&bundle->model);

@@ -2,6 +2,7 @@
  * ensemble. */
 #pragma once
 
+#include "base/json.h"
 #include "data/textprofile.h"
 #include "data/vocabulary.h"
 #include "inference/ensemble.h"
@@ -36,6 +37,13 @@ bool bundle_load(Bundle *bundle, const char *path, bool int8, const Intervention
 bool bundle_load_bytes(Bundle *bundle, const void *bytes, size_t length, const char *name,
                        bool int8, Error *error);
 void bundle_free(Bundle *bundle);
+
+/* What the checkpoint's configuration says of an option, such as "data", "train_source"; null if it
+ * says nothing. For json_decref(); NULL on error. */
+json_t *bundle_option(const Bundle *bundle, const char *group, const char *name, Error *error);
+
+/* *code (=) "fr", as the names of the training text's files say, for free(); NULL: they say none. */
+bool bundle_language(char **code, const Bundle *bundle, CorpusSide side, Error *error);
 
 /* The model alone, with its shortlist. */
 Ensemble bundle_ensemble(const Bundle *bundle);

@@ -83,7 +83,7 @@ int main(int argc, char **argv)
            stream_flush(stdout, argv[1], &error);
     if (!good) fprintf(stderr, "generate: %s\n", error.text);
     request_free(&request);
-    serve_free(&serve);
+    options_free(serve.groups, SERVE_GROUPS);
     settings_free(&settings);
     return good ? 0 : 1;
 }

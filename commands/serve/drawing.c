@@ -45,28 +45,9 @@ static bool read_choice(Choice *choice, const OptionGroup *group, const json_t *
                                                     : number;
         if (value && !options_set(group, 1, o->name, text, error)) return false;
     }
-    if (!choice_parse(choice, group->values, error) ||
-        !choice_check(choice, &bundle->model.config, error))
-        return false;
-    const TextProfile *text = &bundle->text;
-    bool known = text->aligning_layer > 0 && text->aligning_head > 0 &&
-                 text->aligning_layer <= bundle->model.config.decoder_layers &&
-                 text->aligning_head <= bundle->model.config.heads;
-    if (known)
-        choice->known_layer = text->aligning_layer - 1,
-        choice->known_head = text->aligning_head - 1;
-    return true;
-}
-
-typedef struct Picture {
-    const char *path;
-    const PictureInput *input;
-} Picture;
-
-static bool draw(const void *context, Error *error)
-{
-    const Picture *picture = context;
-    return picture_save(picture->path, NULL, picture->input, error);
+    if (!choice_parse(choice, group->values, error)) return false;
+    choice_know(choice, bundle);
+    return choice_check(choice, &bundle->model.config, error);
 }
 
 /* A picture, drawn by a process of its own into a file. */
@@ -81,7 +62,7 @@ static char *picture_bytes(size_t *length, const char *format, const PictureInpu
         return error_set(error, "cannot make a folder for a picture in %s", path), NULL;
     size_t end = strlen(path);
     snprintf(path + end, sizeof path - end, "/map.%s", format);
-    if (command_draw(draw, &(Picture){path, input}, "a picture", error))
+    if (command_draw_attention(path, input, "a picture", error))
         bytes = file_read(path, (size_t)1 << 30, length, error);
     unlink(path);
     path[end] = 0;
@@ -93,13 +74,12 @@ static char *text_bytes(size_t *length, const char *format, const PictureInput *
                         Error *error)
 {
     TextStream stream;
-    bool page = !strcmp(format, "page");
-    bool good = textstream_open(&stream) || error_memory(error, "for a page");
-    if (good && !strcmp(format, "json")) {
-        JsonWriter json = {.out = stream.out};
-        good = page_data(&json, input, true, error);
-    } else if (good)
-        good = page_write(stream.out, page ? template : NULL, sizeof template, input, error);
+    FILE *out = textstream_open(&stream);
+    bool page = !strcmp(format, "page"), json = !strcmp(format, "json"),
+         good = out || error_memory(error, "for a page");
+    if (out)
+        good = json ? page_data(&(JsonWriter){.out = out}, input, true, error)
+                    : page_write(out, page ? template : NULL, sizeof template, input, error);
     char *text = textstream_close(&stream);
     *length = stream.length;
     if (good && text) return text;
@@ -112,27 +92,25 @@ char *drawing_make(size_t *length, const char *format, const json_t *request, co
                    const QkvModel *model, const char *text, const QkvTranslation *translation,
                    Error *error)
 {
-    QkvError why;
+    const json_t *value = json_object_get(request, "sentence");
+    json_int_t number = value ? json_integer_value(value) : 1;
+    if (!translation->sentences) return error_set(error, "there is nothing to translate"), NULL;
+    if (number < 1 || number > translation->sentences)
+        return error_set(error, "the text has sentences 1 to %d, not %lld",
+                         translation->sentences, (long long)number),
+               NULL;
+    QkvError why = {"not enough memory for a picture"};
     ChoiceConfig config = {0};
     Choice choice;
     const OptionGroup group = {"Which attention", NULL, choice_options, choice_option_count,
                                &config};
     const Bundle *bundle = inside_model(model);
-    const json_t *value = json_object_get(request, "sentence");
-    json_int_t number = value ? json_integer_value(value) : 1;
-    char *own = NULL, *bytes = NULL;
-    QkvAttention *attention = NULL;
-    if (!translation->sentences) error_set(error, "there is nothing to translate");
-    else if (number < 1 || number > translation->sentences)
-        error_set(error, "the text has sentences 1 to %d, not %lld", translation->sentences,
-                  (long long)number);
-    else if (read_choice(&choice, &group, request, bundle, error)) {
-        const QkvSentence *s = &translation->sentence[number - 1];
-        own = strndup(text + s->source_begin, s->source_end - s->source_begin);
-        attention = own ? qkv_attention(model, own, &s->translation, &why) : NULL;
-        if (!own) error_memory(error, "for a picture");
-        else if (!attention) error_set(error, "%s", why.text);
-    }
+    const QkvSentence *s = &translation->sentence[number - 1];
+    bool good = read_choice(&choice, &group, request, bundle, error);
+    char *own = strndup(text + s->source_begin, s->source_end - s->source_begin), *bytes = NULL;
+    QkvAttention *attention =
+        good && own ? qkv_attention(model, own, &s->translation, &why) : NULL;
+    if (good && !attention) error_set(error, "%s", why.text);
     if (attention) {
         const PictureInput input = {.snapshot = inside_attention(attention),
                                     .vocabulary = &bundle->vocabulary,

@@ -34,35 +34,28 @@ struct Server {
 
 /* ---- answers ---- */
 
-static void set_response(Exchange *e, int status, const char *type, char *bytes, size_t length)
+void exchange_send(Exchange *e, int status, const char *type, char *bytes, size_t length)
 {
     const char *cors = e->server->settings->cors;
     e->status = bytes ? status : 500;
     e->response = bytes ? MHD_create_response_from_buffer(length, bytes, MHD_RESPMEM_MUST_FREE)
                         : MHD_create_response_from_buffer(0, "", MHD_RESPMEM_PERSISTENT);
-    if (e->response) {
-        MHD_add_response_header(e->response, "Content-Type", type);
-        MHD_add_response_header(e->response, "X-Content-Type-Options", "nosniff");
-        if (status == 503 || status == 429)
-            MHD_add_response_header(e->response, "Retry-After", "2");
-        if (cors) MHD_add_response_header(e->response, "Access-Control-Allow-Origin", cors);
-        if (cors)
-            MHD_add_response_header(e->response, "Access-Control-Allow-Headers",
-                                    "Content-Type");
-    }
+    const char *const headers[][2] = {
+        {"Content-Type", type},
+        {"X-Content-Type-Options", "nosniff"},
+        {"Retry-After", status == 503 || status == 429 ? "2" : NULL},
+        {"Access-Control-Allow-Origin", cors},
+        {"Access-Control-Allow-Headers", cors ? "Content-Type" : NULL}};
+    for (size_t i = 0; e->response && i < sizeof headers / sizeof *headers; i++)
+        if (headers[i][1]) MHD_add_response_header(e->response, headers[i][0], headers[i][1]);
     if (e->waits) MHD_resume_connection(e->connection);
-}
-
-void exchange_send(Exchange *e, const char *type, char *bytes, size_t length)
-{
-    set_response(e, 200, type, bytes, length);
 }
 
 void exchange_answer(Exchange *e, int status, json_t *answer)
 {
     char *text = answer ? json_dumps(answer, JSON_COMPACT) : NULL;
     json_decref(answer);
-    set_response(e, status, "application/json", text, text ? strlen(text) : 0);
+    exchange_send(e, status, "application/json", text, text ? strlen(text) : 0);
 }
 
 void exchange_error(Exchange *e, int status, const char *format, ...)
@@ -124,26 +117,23 @@ static bool keep(Exchange *e, const char *bytes, size_t length)
     return true;
 }
 
-static bool begin(Exchange *e)
+/* Reads what the headers say. A body that is a little too long is read, so that the client reads the
+ * answer. */
+static void begin(Exchange *e)
 {
-    const char *type =
-                   MHD_lookup_connection_value(e->connection, MHD_HEADER_KIND, "Content-Type"),
-               *length = MHD_lookup_connection_value(e->connection, MHD_HEADER_KIND,
-                                                     "Content-Length");
+    struct MHD_Connection *c = e->connection;
+    const char *type = MHD_lookup_connection_value(c, MHD_HEADER_KIND, "Content-Type"),
+               *length = MHD_lookup_connection_value(c, MHD_HEADER_KIND, "Content-Length");
     const union MHD_ConnectionInfo *info =
-        MHD_get_connection_info(e->connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+        MHD_get_connection_info(c, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
     if (info)
-        getnameinfo(info->client_addr,
-                    info->client_addr->sa_family == AF_INET ? sizeof(struct sockaddr_in)
-                                                            : sizeof(struct sockaddr_in6),
-                    e->client, sizeof e->client, NULL, 0, NI_NUMERICHOST);
-    e->begin = clock_seconds();
-    e->is_json = type && strcasestr(type, "json");
-    /* a body that is a little too long is read, so that the client reads the answer */
+        getnameinfo(info->client_addr, sizeof(struct sockaddr_in6), e->client, sizeof e->client,
+                    NULL, 0, NI_NUMERICHOST);
     uint64_t bytes = length ? strtoull(length, NULL, 10) : 0,
              most = 1024 * (uint64_t)e->server->settings->most_body;
+    e->begin = clock_seconds();
+    e->is_json = type && strcasestr(type, "json");
     e->too_long = bytes > most, e->refused = bytes > 16 * most;
-    return true;
 }
 
 /* The parameters of a whole request; false if it was answered, because they cannot be read. */
@@ -161,21 +151,17 @@ static bool read_parameters(Exchange *e)
                                   e->request ? "it is no object" : why.text),
                    false;
     } else {
-        e->request = json_object();
-        e->form =
+        struct MHD_PostProcessor *form =
             e->length ? MHD_create_post_processor(e->connection, FIELD, add_field, e) : NULL;
-        if (e->form) MHD_post_process(e->form, e->body, e->length);
-        if (e->form) MHD_destroy_post_processor(e->form);
-        e->form = NULL;
+        e->request = json_object();
+        if (form) MHD_post_process(form, e->body, e->length), MHD_destroy_post_processor(form);
     }
     MHD_get_connection_values(e->connection, MHD_GET_ARGUMENT_KIND, add_value, e->request);
     const char *key;
     json_t *value;
-    json_object_foreach(e->request, key, value) if (json_is_string(value))
-    {
-        const char *text = json_string_value(value);
-        e->refused |= !utf8_is_valid(text, json_string_length(value), NULL);
-    }
+    json_object_foreach(e->request, key, value) e->refused |=
+        json_is_string(value) &&
+        !utf8_is_valid(json_string_value(value), json_string_length(value), NULL);
     if (e->refused)
         return exchange_error(e, 400, "Invalid request: it is not UTF-8 without NUL"), false;
     return true;
@@ -194,7 +180,7 @@ static enum MHD_Result on_request(void *context, struct MHD_Connection *connecti
         *e = (Exchange){
             .server = server, .connection = connection, .method = method, .path = path};
         server->open++;
-        if (!begin(e)) return MHD_NO;
+        begin(e);
         if (!e->refused) return MHD_YES;
     } else if (*length) {
         bool good = keep(e, bytes, *length);
@@ -267,9 +253,9 @@ static int listen_at(const ServeSettings *settings, int *port, Error *error)
     int reason = errno;
     freeaddrinfo(found);
     if (good) {
-        *port = ntohs(name.ss_family == AF_INET ? ((struct sockaddr_in *)&name)->sin_port
-                                                : ((struct sockaddr_in6 *)&name)->sin6_port);
-        return fd;
+        getnameinfo((struct sockaddr *)&name, size, NULL, 0, number, sizeof number,
+                    NI_NUMERICSERV);
+        return *port = atoi(number), fd;
     }
     if (fd >= 0) close(fd);
     error_set(error, "cannot listen at %s, port %d: %s%s", settings->address, settings->port,
@@ -286,14 +272,11 @@ Server *server_start(const ServeSettings *settings, void (*handle)(Exchange *, v
     server->settings = settings, server->handle = handle, server->context = context;
     if (settings->log)
         server->log = strcmp(settings->log, "-") ? fopen(settings->log, "ae") : stderr;
-    if (settings->log && !server->log) {
-        error_set(error, "cannot write %s: %s", settings->log, strerror(errno));
-        free(server);
-        return NULL;
-    }
+    bool good = !settings->log || server->log ||
+                error_set(error, "cannot write %s: %s", settings->log, strerror(errno));
     if (!getrlimit(RLIMIT_NOFILE, &files))
         files.rlim_cur = files.rlim_max, setrlimit(RLIMIT_NOFILE, &files);
-    int fd = listen_at(settings, port, error);
+    int fd = good ? listen_at(settings, port, error) : -1;
     if (fd >= 0)
         server->daemon = MHD_start_daemon(
             MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME, 0, NULL, NULL, on_request,

@@ -13,15 +13,13 @@ typedef struct Server Server;
 typedef struct Exchange {
     Server *server;
     const char *method, *path;
-    json_t *
-        request;  // its parameters: the body, JSON or a form, and the query; NULL if it has none
+    json_t *request;  // its parameters: the body, JSON or a form, and the query
     char client[64];  // the address
     /* for the log */
     const char *pair;
     long long characters;
     /* private */
     struct MHD_Connection *connection;
-    struct MHD_PostProcessor *form;
     struct MHD_Response *response;
     char *body;
     size_t length, size;
@@ -34,8 +32,9 @@ typedef struct Exchange {
 void exchange_answer(Exchange *exchange, int status, json_t *answer);  // takes the answer
 void exchange_error(Exchange *exchange, int status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-/* bytes: from malloc; takes them */
-void exchange_send(Exchange *exchange, const char *type, char *bytes, size_t length);
+/* bytes: from malloc; takes them. NULL: there was no memory for them, which is status 500 */
+void exchange_send(Exchange *exchange, int status, const char *type, char *bytes,
+                   size_t length);
 
 /* Says that another thread will answer. Call it before that thread can. */
 void exchange_wait(Exchange *exchange);

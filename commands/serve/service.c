@@ -8,7 +8,6 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "base/json.h"
 #include "base/workers.h"
 #include "library/qkv-inside.h"
 
@@ -23,7 +22,7 @@ typedef struct Loaded {
 /* The tasks of one kind that wait, and the threads that take them. */
 typedef struct Lane {
     Service *service;
-    Task *first, **last;
+    Task *first;
     int waiting;
     int threads, translator_threads;
     pthread_t *thread;  // [threads]
@@ -59,8 +58,8 @@ static Loaded *load(const Service *s, const Pair *pair, Error *error)
     QkvError why;
     Loaded *loaded = calloc(1, sizeof *loaded);
     if (!loaded) return error_memory(error, "for a model"), NULL;
-    *loaded =
-        (Loaded){qkv_model_load(pair->path, s->settings->int8 ? QKV_INT8 : QKV_FLOAT, &why), 1};
+    QkvPrecision precision = s->settings->int8 ? QKV_INT8 : QKV_FLOAT;
+    *loaded = (Loaded){qkv_model_load(pair->path, precision, &why), 1};
     if (loaded->model) return loaded;
     error_set(error, "%s", why.text);
     free(loaded);
@@ -70,27 +69,19 @@ static Loaded *load(const Service *s, const Pair *pair, Error *error)
 /* Sets the languages that are not known yet, from the names of the files that the model was trained on. */
 static bool guess_languages(Pair *pair, Error *error)
 {
-    static const char *const keys[] = {"train_source", "train_target"};
-    const char *config = inside_model(pair->loaded->model)->config;
-    json_t *all = json_parse(config, strlen(config), pair->path, error);
-    char *code[] = {pair->source, pair->target};
-    bool good = all;
-    for (int side = 0; good && side < 2; side++) {
-        const json_t *files = json_object_get(json_object_get(all, "data"), keys[side]);
-        const char *file = json_string_value(json_array_get(files, 0));
-        char *language = NULL;
-        good = !file || textprofile_language(&language, file, error);
+    char *code[] = {pair->source, pair->target}, *language;
+    for (int side = 0; side < SIDES; side++) {
+        if (!bundle_language(&language, inside_model(pair->loaded->model), (CorpusSide)side,
+                             error))
+            return false;
         if (!*code[side] && language) snprintf(code[side], LANGUAGE, "%s", language);
         free(language);
     }
-    json_decref(all);
-    return good &&
-           ((*pair->source && *pair->target) ||
-            error_set(
-                error,
-                "which languages %s translates is not known: write --model SOURCE-TARGET=%s, "
-                "such as en-fr=%s",
-                pair->path, pair->path, pair->path));
+    return (*pair->source && *pair->target) ||
+           error_set(error,
+                     "which languages %s translates is not known: write --model "
+                     "SOURCE-TARGET=%s, such as en-fr=%s",
+                     pair->path, pair->path, pair->path);
 }
 
 /* Reads "en-fr=PATH" or PATH. */
@@ -125,7 +116,7 @@ static bool load_pairs(Service *s, Error *error)
         if (!good) return release(s, pair->loaded), false;
         snprintf(pair->name, sizeof pair->name, "%s-%s", pair->source, pair->target);
     }
-    return true;
+    return s->pairs || error_set(error, "--no-model leaves no model: name one with --model");
 }
 
 bool service_reload(Service *s, Error *error)
@@ -208,8 +199,6 @@ static void translate(Engine *engine, Lane *lane, Task *task)
     int count = 0;
     for (const Task *t = task; t; t = t->next) count += t->count;
     const char **texts = malloc((size_t)count * sizeof *texts);
-    const char *beginning[] = {task->beginning};
-    const char **beginnings = task->beginning ? beginning : NULL;
     int filled = 0;
     for (const Task *t = task; texts && t; t = t->next)
         for (int i = 0; i < t->count; i++) texts[filled++] = t->text[i];
@@ -220,23 +209,20 @@ static void translate(Engine *engine, Lane *lane, Task *task)
         good = qkv_translator_set(engine->translator, "n-best", number, &error) &&
                qkv_translator_set(engine->translator, "beam",
                                   task->alternatives > 5 ? number : "5", &error);
-    if (good) out = qkv_translate(engine->translator, texts, beginnings, count, &error);
+    if (good)
+        out = qkv_translate(engine->translator, texts,
+                            task->beginning ? &task->beginning : NULL, count, &error);
     free(texts);
     if (task->alternatives > 1 && engine->translator)
         close_engine(lane->service, engine);  // its beam is the command line's again
-    if (!out && task->next) {                 // one of them is to blame
-        for (Task *t = task, *next; t; t = next) {
-            next = t->next, t->next = NULL;
-            translate(engine, lane, t);
-        }
-        return;
-    }
     const QkvTranslation *translation = out ? out->sentence : NULL;
     const QkvModel *model = engine->loaded ? engine->loaded->model : NULL;
+    bool alone = out || !task->next;  // else one of them is to blame
     for (Task *t = task, *next; t; t = next) {
         int own = t->count;
-        next = t->next;
-        t->done(t, model, translation, &error);
+        next = t->next, t->next = NULL;
+        if (alone) t->done(t, model, translation, &error);
+        else translate(engine, lane, t);
         if (translation) translation += own;
     }
     qkv_translations_free(out);
@@ -250,10 +236,8 @@ static Task *take(Lane *lane)
     if (most > LONGEST_BATCH) most = LONGEST_BATCH;
     while (*at && most > 0) {
         Task *t = *at;
-        bool fits =
-            !batch || (t->pair == batch->pair && t->alternatives == batch->alternatives &&
-                       !t->beginning && !batch->beginning);
-        if (!fits) {
+        if (batch && (t->pair != batch->pair || t->alternatives != batch->alternatives ||
+                      t->beginning || batch->beginning)) {
             at = &t->next;
             continue;
         }
@@ -262,8 +246,6 @@ static Task *take(Lane *lane)
         t->next = NULL;
         lane->waiting--, most--;
     }
-    lane->last = &lane->first;
-    while (*lane->last) lane->last = &(*lane->last)->next;
     return batch;
 }
 
@@ -294,8 +276,9 @@ bool service_add(Service *s, Task *task)
     pthread_mutex_lock(&s->lock);
     bool good = lane->waiting < s->settings->most_waiting && !s->stopping;
     if (good) {
-        task->next = NULL;
-        *lane->last = task, lane->last = &task->next;
+        Task **end = &lane->first;
+        while (*end) end = &(*end)->next;
+        *end = task, task->next = NULL;
         lane->waiting++;
         pthread_cond_signal(&lane->more);
     }
@@ -308,8 +291,7 @@ bool service_add(Service *s, Task *task)
 static bool start_lane(Lane *lane, Service *s, int threads, int translator_threads,
                        Error *error)
 {
-    *lane =
-        (Lane){.service = s, .last = &lane->first, .translator_threads = translator_threads};
+    *lane = (Lane){.service = s, .translator_threads = translator_threads};
     pthread_cond_init(&lane->more, NULL);
     lane->thread = calloc((size_t)threads, sizeof *lane->thread);
     while (lane->thread && lane->threads < threads)

@@ -23,10 +23,10 @@ typedef struct Pair {
 /* The texts of one request. */
 typedef struct Task {
     const Pair *pair;
-    char **text;  // [count], NULL at its end
+    const char **text;  // [count]
     int count;
-    int alternatives;  // hypotheses of each text
-    char *beginning;   // what the only translation must begin with; or NULL
+    int alternatives;       // hypotheses of each text
+    const char *beginning;  // what the only translation must begin with; or NULL
     /* Called on a thread of the service, once. translation [count]; NULL: the error says why */
     void (*done)(struct Task *task, const QkvModel *model, const QkvTranslation *translation,
                  const QkvError *error);

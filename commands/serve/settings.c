@@ -1,10 +1,9 @@
 /* settings.c -- the options of ./serve; see settings.h. */
 #include "commands/serve/settings.h"
 
-#include <limits.h>
 #include <string.h>
 
-#include "inference/bundle.h"
+#include "commands/command.h"
 
 #define FIELD(name) offsetof(ServeSettings, name)
 
@@ -60,32 +59,17 @@ bool serve_defaults(ServeSettings *s, Error *error)
            options_set(s->groups, SERVE_GROUPS, "address", "127.0.0.1", error);
 }
 
-/* Without --model and without a model in checkpoints/toy: the toy model that comes with qkv. */
-static bool find_shipped(ServeSettings *s, int argc, char *const *argv, Error *error)
-{
-    char file[PATH_MAX + 32];
-    Error missing;
-    if (options_find_text(s->groups, SERVE_GROUPS, argc, argv, "model") ||
-        bundle_find(file, sizeof file, s->model.item[0], &missing) ||
-        !bundle_find(file, sizeof file, "toy", &missing))
-        return true;
-    return options_set(s->groups, SERVE_GROUPS, "model", file, error);
-}
-
 bool serve_read(ServeSettings *s, int argc, char *const *argv, Error *error)
 {
+    bool shipped;
     return serve_defaults(s, error) &&
            options_parse(s->groups, SERVE_GROUPS, argc, argv, NULL, error) &&
-           find_shipped(s, argc, argv, error) &&
+           command_find_model(&shipped, &s->model, s->groups, SERVE_GROUPS, argc, argv,
+                              error) &&
            ((s->search.n_best == 1 && s->passage.protect.count < 2) ||
             error_set(error, s->search.n_best > 1
                                  ? "a request says how many `alternatives` it wants: leave out "
                                    "--n-best"
                                  : "--protect takes one expression here: join them with |")) &&
            search_check(&s->search, error);
-}
-
-void serve_free(ServeSettings *s)
-{
-    options_free(s->groups, SERVE_GROUPS);
 }

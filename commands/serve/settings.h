@@ -17,9 +17,8 @@ typedef struct ServeSettings {
     OptionGroup groups[SERVE_GROUPS];
 } ServeSettings;
 
-/* Sets the defaults. The groups point into the settings, which must not be moved. */
+/* Sets the defaults, for options_free. The groups point into the settings, which must not be moved. */
 bool serve_defaults(ServeSettings *settings, Error *error);
 
 /* Sets the defaults, then reads the command line. False: wrong usage (exit status 2). */
 bool serve_read(ServeSettings *settings, int argc, char *const *argv, Error *error);
-void serve_free(ServeSettings *settings);

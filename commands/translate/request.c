@@ -264,24 +264,12 @@ bool request_defaults(Request *r, Error *error)
     return options_set(r->groups, REQUEST_GROUPS, "model", "checkpoints/toy", error);
 }
 
-/* Without --model and without a model in checkpoints/toy: the toy model that comes with qkv. */
-static bool find_shipped(Request *r, int argc, char *const *argv, Error *error)
-{
-    char file[PATH_MAX + 32];
-    if (r->model.count != 1 ||
-        options_find_text(r->groups, REQUEST_GROUPS, argc, argv, "model") ||
-        bundle_find(file, sizeof file, r->model.item[0], error) ||
-        !bundle_find(file, sizeof file, "toy", error))
-        return true;
-    r->shipped = true;
-    return options_set(r->groups, REQUEST_GROUPS, "model", file, error);
-}
-
 bool request_read(Request *r, int argc, char *const *argv, Error *error)
 {
     if (!request_defaults(r, error) ||
         !options_parse(r->groups, REQUEST_GROUPS, argc, argv, &r->texts, error) ||
-        !find_shipped(r, argc, argv, error))
+        !command_find_model(&r->shipped, &r->model, r->groups, REQUEST_GROUPS, argc, argv,
+                            error))
         return false;
     if (r->texts.count == 1 && is_dash(r->texts.item[0])) strings_free(&r->texts);
     if (!check(r, error)) return false;

@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 #include <zlib.h>
 
 #include "base/file.h"
@@ -72,22 +71,15 @@ static bool put_packed(FILE *out, const char *id, const void *bytes, size_t coun
 /* The languages that the names of the training text's files say: "en fr". */
 static bool put_languages(FILE *out, const Bundle *bundle, Error *error)
 {
-    static const char *const keys[] = {"train_source", "train_target"};
-    json_t *config =
-        json_parse(bundle->config, strlen(bundle->config), "the configuration", error);
-    bool good = config;
     fputs("<script type=\"text/plain\" id=\"codes\">", out);
-    for (int side = 0; good && side < SIDES; side++) {
-        const json_t *files = json_object_get(json_object_get(config, "data"), keys[side]);
-        const char *file = json_string_value(json_array_get(files, 0));
-        char *code = NULL;
-        good = !file || textprofile_language(&code, file, error);
+    for (int side = 0; side < SIDES; side++) {
+        char *code;
+        if (!bundle_language(&code, bundle, (CorpusSide)side, error)) return false;
         fprintf(out, "%s ", code ? code : "und");
         free(code);
     }
     fputs("</script>\n", out);
-    json_decref(config);
-    return good;
+    return true;
 }
 
 static bool put_model(FILE *out, const Bundle *bundle, Error *error)
@@ -110,19 +102,12 @@ static bool put_model(FILE *out, const Bundle *bundle, Error *error)
 /* The page without a model, for free(). */
 static char *read_page(size_t *length, Error *error)
 {
-    static const char *const places[] = {"build/page/own.html", "page/own.html",
-                                         "../share/qkv/own.html"};
-    char program[PATH_MAX], path[PATH_MAX + 40];
-    ssize_t end = readlink("/proc/self/exe", program, sizeof program - 1);
-    program[end > 0 ? end : 0] = 0;
-    char *slash = strrchr(program, '/');
-    if (slash) slash[1] = 0;
-    for (int i = 0; i < 3; i++) {
-        snprintf(path, sizeof path, "%s%s", program, places[i]);
-        if (access(path, R_OK) == 0) return file_read(path, (size_t)1 << 28, length, error);
-    }
-    error_set(error, "--page needs %s, which make page makes", "build/page/own.html");
-    return NULL;
+    char path[PATH_MAX + 40];
+    if (file_of_program(path, sizeof path, 0, "build/page/own.html") ||
+        file_of_program(path, sizeof path, 0, "page/own.html") ||
+        file_of_program(path, sizeof path, 1, "share/qkv/own.html"))
+        return file_read(path, (size_t)1 << 28, length, error);
+    return error_set(error, "--page needs build/page/own.html, which make page makes"), NULL;
 }
 
 /* The attention of an empty sentence, which the page shows until it has another one. */

@@ -74,6 +74,7 @@ wrong "a port that is taken" 1 "cannot listen at 127.0.0.1, port $port2: Address
 kill -TERM "$server"
 check "SIGTERM ends it" ends 0
 server=
+wrong "--no-model" 1 "--no-model leaves no model: name one with --model" "$BIN/serve" --no-model
 wrong "no model" 1 "no model at 'nowhere'" "$BIN/serve" --model en-fr=nowhere
 wrong "two models for a pair" 1 "two models for en-fr" "$BIN/serve" --model "$model" --model "en-fr=$model"
 language 60 10
