@@ -31,9 +31,11 @@ typedef struct Aligner {
     Text text[SIDES];
     size_t pairs;
     Guide guide[2];  // forward, backward
-    int *link[2];    // [MOST] of a pair
-    char *joined;    // [MOST,MOST] of a pair: target, source
-    Links links;     // the same as a list
+    /* of a pair */
+    int link[2][MOST];         // of the two directions
+    bool joined[MOST][MOST];   // target, source
+    bool linked[SIDES][MOST];  // the words that have a link
+    Links links, gold;
 } Aligner;
 
 static bool add_word(Text *text, const char *word, size_t length, Error *error)
@@ -59,11 +61,9 @@ static bool add_sentence(Text *text, size_t pair, const char *line, size_t lengt
     *too_long = good && words >= MOST;
     if (!GROW(text->start, text->size, pair + 2)) good = error_memory(error, "for a text");
     for (size_t at = 0, end; good && !*too_long && at < length; at = end) {
-        for (end = at; end < length && word[end] == word[at];) end++;
-        size_t from = at, to = end;
-        while (from < to && words_blank(line[from])) from++;
-        while (to > from && words_blank(line[to - 1])) to--;
-        if (from < to) good = add_word(text, line + from, to - from, error);
+        for (end = at; end < length && !words_blank(line[end]) && word[end] == word[at];) end++;
+        if (end > at) good = add_word(text, line + at, end - at, error);
+        else end++;  // a blank
     }
     if (good && !GROW(text->id.id, text->id.size, text->id.count + 1))
         good = error_memory(error, "for a text");
@@ -84,12 +84,12 @@ static bool read_pairs(Aligner *a, Error *error)
             return error_memory(error, "for a text");
         text->start[0] = 0;
     }
-    while ((result = input_next_columns(a->input, line, length, error)) == TEXT_LINE) {
-        bool too_long[SIDES], good = true;
-        for (int side = 0; side < SIDES && good; side++)
-            good = add_sentence(&a->text[side], a->pairs, line[side], length[side],
-                                &too_long[side], error);
-        if (!good) return false;
+    while ((result = input_next_columns(a->input, line, length, NULL, error)) == TEXT_LINE) {
+        bool too_long[SIDES];
+        for (int side = 0; side < SIDES; side++)
+            if (!add_sentence(&a->text[side], a->pairs, line[side], length[side],
+                              &too_long[side], error))
+                return false;
         if (too_long[SOURCE] || too_long[TARGET])
             command_say(a->input->news, "line %lld has %d words or more: without links",
                         a->input->lines, MOST);
@@ -136,16 +136,9 @@ static int found_by(const Aligner *a, int i, int j)
     return (a->link[0][i] == j) + 2 * (a->link[1][j] == i);
 }
 
-static bool source_has_link(const Aligner *a, int m, int j)
+static void join(Aligner *a, int i, int j)
 {
-    int i = 0;
-    while (i < m && !a->joined[(size_t)i * MOST + j]) i++;
-    return i < m;
-}
-
-static bool target_has_link(const Aligner *a, int n, int i)
-{
-    return memchr(a->joined + (size_t)i * MOST, 1, (size_t)n);
+    a->joined[i][j] = a->linked[TARGET][i] = a->linked[SOURCE][j] = true;
 }
 
 /* Adds the links of either direction that touch one, to words of which one has none yet. */
@@ -153,49 +146,42 @@ static bool grow_links(Aligner *a, int m, int n)
 {
     bool grown = false;
     for (int i = 0; i < m; i++)
-        for (int j = 0; j < n; j++) {
-            if (!a->joined[(size_t)i * MOST + j]) continue;
-            for (int near = 0; near < 9; near++) {
+        for (int j = 0; j < n; j++)
+            for (int near = 0; near < 9 && a->joined[i][j]; near++) {
                 int k = i + near / 3 - 1, l = j + near % 3 - 1;
-                if (k < 0 || l < 0 || k >= m || l >= n || a->joined[(size_t)k * MOST + l])
+                if (k < 0 || l < 0 || k >= m || l >= n || a->joined[k][l]) continue;
+                if ((a->linked[SOURCE][l] && a->linked[TARGET][k]) || !found_by(a, k, l))
                     continue;
-                bool both = source_has_link(a, m, l) && target_has_link(a, n, k);
-                if (both || !found_by(a, k, l)) continue;
-                a->joined[(size_t)k * MOST + l] = 1;
+                join(a, k, l);
                 grown = true;
             }
-        }
     return grown;
 }
 
 static bool link_pair(Aligner *a, size_t p, Error *error)
 {
-    AlignJoin join = (AlignJoin)a->request->align_join;
+    AlignJoin by = (AlignJoin)a->request->align_join;
     PairIds pair = pair_of(a, p, 0), turned = pair_of(a, p, 1);
     int n = pair.length[SOURCE] - 1, m = pair.length[TARGET] - 1;
     guide_link(a->link[0], &a->guide[0], &pair, LEAST);
     guide_link(a->link[1], &a->guide[1], &turned, LEAST);
-    memset(a->joined, 0, (size_t)m * MOST);
+    memset(a->joined, 0, (size_t)m * sizeof *a->joined);
+    memset(a->linked, 0, sizeof a->linked);
     a->links.count = 0;
+    int needed = by == JOIN_FORWARD ? 1 : by == JOIN_BACKWARD ? 2 : 3;
     for (int i = 0; i < m; i++)
-        for (int j = 0; j < n; j++) {
-            int by = found_by(a, i, j);
-            bool linked = join == JOIN_FORWARD    ? by & 1
-                          : join == JOIN_BACKWARD ? by & 2
-                                                  : by == 3;
-            a->joined[(size_t)i * MOST + j] = linked;
-        }
-    while (join == JOIN_GROWN && grow_links(a, m, n)) {}
-    for (int direction = 1; join == JOIN_GROWN && direction <= 2; direction++)
+        for (int j = 0; j < n; j++)
+            if ((found_by(a, i, j) & needed) == needed) join(a, i, j);
+    while (by == JOIN_GROWN && grow_links(a, m, n)) {}
+    for (int direction = 1; by == JOIN_GROWN && direction <= 2; direction++)
         for (int i = 0; i < m; i++)
             for (int j = 0; j < n; j++)
-                if (found_by(a, i, j) & direction && !source_has_link(a, m, j) &&
-                    !target_has_link(a, n, i))
-                    a->joined[(size_t)i * MOST + j] = 1;
+                if (found_by(a, i, j) & direction && !a->linked[SOURCE][j] &&
+                    !a->linked[TARGET][i])
+                    join(a, i, j);
     for (int j = 0; j < n; j++)
         for (int i = 0; i < m; i++)
-            if (a->joined[(size_t)i * MOST + j] &&
-                !links_add(&a->links, (Link){j, i, false, 1}, error))
+            if (a->joined[i][j] && !links_add(&a->links, (Link){j, i, false, 1}, error))
                 return false;
     return true;
 }
@@ -203,52 +189,39 @@ static bool link_pair(Aligner *a, size_t p, Error *error)
 static bool print_all(Aligner *a, Error *error)
 {
     AlignError counts = {0};
-    Links right = {0};
-    TextReader gold = {0};
-    const char *line;
-    size_t length;
-    char where[300];
-    bool good = !a->request->gold || text_open(&gold, a->request->gold, error);
-    for (size_t p = 0; good && p < a->pairs && !file_stop; p++) {
+    bool compares = a->request->gold, left_out;
+    for (size_t p = 0; p < a->pairs && !file_stop; p++) {
         PairIds pair = pair_of(a, p, 0);
-        good = link_pair(a, p, error);
-        if (good && !a->request->gold) {
+        if (!link_pair(a, p, error)) return false;
+        if (!compares) {
             links_print(stdout, &a->links);
             putchar('\n');
-            continue;
-        }
-        good = good && partner_next(&gold, &line, &length, "sources", error);
-        snprintf(where, sizeof where, "%.250s:%zu", gold.name, gold.line);
-        good = good && links_read(&right, line, where, pair.length[SOURCE] - 1,
-                                  pair.length[TARGET] - 1, error);
-        if (good && right.count) align_compare(&counts, &a->links, &right);
+        } else if (!input_next_gold(a->input, &a->gold, &left_out, pair.length[SOURCE] - 1,
+                                    pair.length[TARGET] - 1, error))
+            return false;
+        else if (!left_out && a->gold.count) align_compare(&counts, &a->links, &a->gold);
     }
-    if (good && a->request->gold)
+    if (compares)
         printf("AER %.4f, precision %.4f, recall %.4f\n", align_error(&counts),
                align_precision(&counts), align_recall(&counts));
-    links_free(&right);
-    text_close(&gold);
-    return good && stream_flush(stdout, "the alignments", error);
+    return stream_flush(stdout, "the alignments", error);
 }
 
 bool aligner_run(Input *input, const Request *request, Error *error)
 {
-    Aligner a = {.input = input, .request = request};
-    bool good = read_pairs(&a, error);
-    for (int d = 0; d < 2; d++)
-        good = good && estimate(&a, d, error) &&
-               ((a.link[d] = calloc(MOST, sizeof *a.link[d])) ||
-                error_memory(error, "to align words"));
-    a.joined = calloc(MOST, MOST);
-    good = good && (a.joined || error_memory(error, "to align words")) && print_all(&a, error);
+    Aligner *a = calloc(1, sizeof *a);
+    if (!a) return error_memory(error, "to align words");
+    a->input = input, a->request = request;
+    bool good = read_pairs(a, error) && estimate(a, 0, error) && estimate(a, 1, error) &&
+                print_all(a, error);
     for (int d = 0; d < 2; d++) {
-        guide_free(&a.guide[d]);
-        free(a.link[d]);
-        json_decref(a.text[d].number);
-        free(a.text[d].id.id);
-        free(a.text[d].start);
+        guide_free(&a->guide[d]);
+        json_decref(a->text[d].number);
+        free(a->text[d].id.id);
+        free(a->text[d].start);
     }
-    links_free(&a.links);
-    free(a.joined);
+    links_free(&a->links);
+    links_free(&a->gold);
+    free(a);
     return good;
 }

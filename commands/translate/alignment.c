@@ -29,16 +29,21 @@ bool alignment_choose(AlignBy *by, bool guided, const Choice *choice, int layers
     return true;
 }
 
-bool alignment_link(Links *links, AlignBy by, const Snapshot *snapshot, const int *source_word,
-                    const int *target_word, Error *error)
+bool alignment_link(Links *links, AlignUnit unit, AlignBy by, const Snapshot *snapshot,
+                    const int *source_word, const int *target_word, Error *error)
 {
-    int n = snapshot->source.rows, m = snapshot->target.rows;
+    int n = snapshot->source.rows - 1, m = snapshot->target.rows - 1, most = m > n ? m : n;
     links->count = 0;
-    if (m < 2 || n < 2) return true;
-    float *share = malloc((size_t)(m - 1) * (size_t)n * sizeof *share);
-    bool good = (share || error_memory(error, "to align %d words", m)) &&
+    if (m < 1 || n < 1) return true;
+    float *share = malloc((size_t)m * (size_t)(n + 1) * sizeof *share);
+    int *token = malloc((size_t)most * sizeof *token);
+    for (int t = 0; token && t < most; t++) token[t] = t;
+    bool words = unit == ALIGN_WORDS;
+    bool good = ((share && token) || error_memory(error, "to align %d words", m)) &&
                 align_shares(share, snapshot, by.layer, by.head, error) &&
-                align_links(links, share, m - 1, n - 1, target_word, source_word, error);
+                align_links(links, share, m, n, words ? target_word : token,
+                            words ? source_word : token, error);
+    free(token);
     free(share);
     return good;
 }
@@ -69,11 +74,6 @@ void links_put(JsonWriter *json, const Links *links)
     json_close(json);
 }
 
-void words_of_tokens(int *word, int tokens, int first)
-{
-    for (int t = 0; t < tokens; t++) word[t] = first + t;
-}
-
 /* ---- given translations ---- */
 
 /* A way to read attention as an alignment, and what it found. */
@@ -88,9 +88,8 @@ typedef struct Alignment {
     const Request *request;
     AlignBy by;
     Heads *heads;            // or NULL
-    TextReader gold;         // or {0}
     IdLines source, target;  // of the pair, with the words of its tokens
-    Links links;             // of the pair
+    Links links, gold;       // of the pair
     AlignWay *way;  // [ways] each layer's heads, mean and norm; all layers' mean and norm
     int ways;
     long long compared;  // pairs
@@ -98,17 +97,8 @@ typedef struct Alignment {
 
 static bool link_pair(Alignment *a, AlignBy by, const Snapshot *snapshot, Error *error)
 {
-    return alignment_link(&a->links, by, snapshot, a->source.word, a->target.word, error);
-}
-
-static bool compare_all(Alignment *a, const Snapshot *snapshot, const Links *gold, Error *error)
-{
-    a->compared++;
-    for (AlignWay *way = a->way; way < a->way + a->ways; way++) {
-        if (!link_pair(a, way->by, snapshot, error)) return false;
-        align_compare(&way->counts, &a->links, gold);
-    }
-    return true;
+    return alignment_link(&a->links, (AlignUnit)a->request->align_unit, by, snapshot,
+                          a->source.word, a->target.word, error);
 }
 
 /* Prints a row for each layer and one for all layers, which have no heads. */
@@ -153,21 +143,6 @@ static bool report(const Alignment *a, Error *error)
     return stream_flush(stdout, "the alignments", error);
 }
 
-/* A line without possible links is an error if it is the first; after it, *snapshot becomes NULL. */
-static bool read_gold(Alignment *a, Links *gold, const Snapshot **snapshot, Error *error)
-{
-    const char *line;
-    size_t length;
-    char where[300];
-    if (!partner_next(&a->gold, &line, &length, "sources", error)) return false;
-    snprintf(where, sizeof where, "%.250s:%zu", a->gold.name, a->gold.line);
-    bool good = links_read(gold, line, where, a->source.words, a->target.words, error);
-    if (good || a->gold.line == 1) return good;
-    command_say(stderr, "%s: left out", error->text);
-    *snapshot = NULL;
-    return true;
-}
-
 static void print_links(const Alignment *a)
 {
     JsonWriter json = {.out = stdout, .lines = true};
@@ -183,44 +158,43 @@ static void print_links(const Alignment *a)
     json_close(&json);
 }
 
-/* In place of the words of the text. */
-static void count_tokens(IdLines *lines)
+/* Compares what each way finds with the gold links of the pair. */
+static bool compare_pair(Alignment *a, const Snapshot *snapshot, Error *error)
 {
-    lines->words = lines->start[1] - 1;
-    words_of_tokens(lines->word, lines->words, 0);
+    bool tokens = a->request->align_unit == ALIGN_TOKENS, left_out;
+    int sources = tokens ? a->source.start[1] - 1 : a->source.words,
+        targets = tokens ? a->target.start[1] - 1 : a->target.words;
+    if (!input_next_gold(a->input, &a->gold, &left_out, sources, targets, error)) return false;
+    if (!snapshot || left_out) return true;
+    a->compared++;
+    for (AlignWay *way = a->way; way < a->way + a->ways; way++) {
+        if (!link_pair(a, way->by, snapshot, error)) return false;
+        align_compare(&way->counts, &a->links, &a->gold);
+    }
+    return true;
 }
 
-/* Adds the pair to the report of heads, compares it with gold links, or aligns it. snapshot: of the
- * pair; NULL if it is left out */
+/* Adds the pair to the report of heads, compares it with gold links, or prints its links. snapshot: of
+ * the pair; NULL if it is left out */
 static bool align_one(Alignment *a, const Snapshot *snapshot, Error *error)
 {
-    Links gold = {0};
-    bool compares = a->gold.name;
-    bool good = !compares || read_gold(a, &gold, &snapshot, error);
+    if (a->request->gold) return compare_pair(a, snapshot, error);
+    if (a->heads)
+        return !snapshot || heads_add(a->heads, snapshot, &a->bundle->vocabulary, error);
     a->links.count = 0;
-    if (good && snapshot)
-        good = a->heads   ? heads_add(a->heads, snapshot, &a->bundle->vocabulary, error)
-               : compares ? compare_all(a, snapshot, &gold, error)
-                          : link_pair(a, a->by, snapshot, error);
-    if (good && !compares && !a->heads) {
-        print_links(a);
-        if (!input_ready(a->input)) fflush(stdout);
-    }
-    links_free(&gold);
-    return good;
+    if (snapshot && !link_pair(a, a->by, snapshot, error)) return false;
+    print_links(a);
+    if (!input_ready(a->input)) fflush(stdout);
+    return true;
 }
 
 static bool align_all(Alignment *a, Error *error)
 {
-    const IdLines *source = &a->source, *target = &a->target;
+    IdLines *source = &a->source, *target = &a->target;
     TextResult result = TEXT_END;
     bool left_out;
-    while (!file_stop && (result = input_next_pair(a->input, a->bundle, &a->source, &a->target,
+    while (!file_stop && (result = input_next_pair(a->input, a->bundle, source, target,
                                                    &left_out, error)) == TEXT_LINE) {
-        if (a->request->align_unit == ALIGN_TOKENS) {
-            count_tokens(&a->source);
-            count_tokens(&a->target);
-        }
         Snapshot *snapshot =
             left_out ? NULL
                      : snapshot_open(&a->bundle->model, source->ids.id, source->start[1],
@@ -228,12 +202,10 @@ static bool align_all(Alignment *a, Error *error)
         bool good = (snapshot || left_out) && align_one(a, snapshot, error);
         snapshot_close(snapshot);
         if (!good) return false;
-        idlines_clear(&a->source);
-        idlines_clear(&a->target);
+        idlines_clear(source);
+        idlines_clear(target);
     }
-    return result != TEXT_ERROR &&
-           (file_stop || (partner_end(&a->input->target, "sources", error) &&
-                          partner_end(&a->gold, "sources", error)));
+    return result != TEXT_ERROR && (file_stop || input_end_pairs(a->input, error));
 }
 
 static bool list_ways(Alignment *a, int layers, int heads, Error *error)
@@ -253,7 +225,6 @@ static bool list_ways(Alignment *a, int layers, int heads, Error *error)
 bool alignment_run(Input *input, const Bundle *bundle, AlignBy by, const Request *request,
                    Heads *heads, Error *error)
 {
-    const char *gold = request->gold;
     const ModelConfig *model = &bundle->model.config;
     Alignment a = {.input = input,
                    .bundle = bundle,
@@ -262,11 +233,11 @@ bool alignment_run(Input *input, const Bundle *bundle, AlignBy by, const Request
                    .heads = heads,
                    .source = {.find_words = true, .find_unknown = true},
                    .target = {.find_words = true, .find_unknown = true}};
-    bool good = list_ways(&a, model->decoder_layers, model->heads, error) &&
-                (!gold || text_open(&a.gold, gold, error)) && align_all(&a, error) &&
-                (gold ? report(&a, error) : stream_flush(stdout, "the alignments", error));
-    text_close(&a.gold);
+    bool good =
+        list_ways(&a, model->decoder_layers, model->heads, error) && align_all(&a, error) &&
+        (request->gold ? report(&a, error) : stream_flush(stdout, "the alignments", error));
     links_free(&a.links);
+    links_free(&a.gold);
     idlines_free(&a.source);
     idlines_free(&a.target);
     free(a.way);

@@ -22,19 +22,16 @@ typedef struct AlignBy {
  * all layers, which align better than a single head. */
 bool alignment_choose(AlignBy *by, bool guided, const Choice *choice, int layers, Error *error);
 
-/* links (=) those of the snapshot's pair. source_word [n-1], target_word [m-1]: the word of each
- * token but </s>. */
-bool alignment_link(Links *links, AlignBy by, const Snapshot *snapshot, const int *source_word,
-                    const int *target_word, Error *error);
+/* links (=) those of the snapshot's pair, of its words or tokens. source_word [n-1], target_word [m-1]: the
+ * word of each token but </s>. */
+bool alignment_link(Links *links, AlignUnit unit, AlignBy by, const Snapshot *snapshot,
+                    const int *source_word, const int *target_word, Error *error);
 
 /* "0-0 1-1 2-3", without a newline. */
 void links_print(FILE *out, const Links *links);
 
 /* The members "alignment", as above, and "links", with scores, of the object that is open. */
 void links_put(JsonWriter *json, const Links *links);
-
-/* Numbers each token of a line from `first` on, as its own word. */
-void words_of_tokens(int *word, int tokens, int first);
 
 /* Aligns the pairs of the input, in the unit and the format of the request. heads: adds the pairs to
  * this report instead; or NULL. */

@@ -30,11 +30,10 @@ static bool translate_blocks(Work *w, const HtmlDocument *d, int first, char **t
     Translations found = {0};
     bool good = true;
     passages_clear(passages);
-    for (int k = first; good && k < d->count && k < first + CHUNK; k++) {
+    for (int k = first; good && k < d->count && k < first + CHUNK; k++)
         good = passages_add(passages, d->block[k].text, strlen(d->block[k].text), error);
-        if (good)
-            input_warn_unknown(w->input, &passages->passage[passages->count - 1].unknown, NULL);
-    }
+    for (int k = 0; good && k < passages->count; k++)
+        input_warn_unknown(w->input, &passages->passage[k].unknown, NULL);
     if (good && passages->lines.count) {
         const TranslatorInput input = {.source = idlines_packed(&passages->lines),
                                        .placeholder = passages_placeholder(passages),
@@ -57,15 +56,20 @@ static bool translate_blocks(Work *w, const HtmlDocument *d, int first, char **t
     return good;
 }
 
-static bool translate_document(Work *w, const char *html, size_t length, Error *error)
+/* name: of the document, for errors */
+static bool translate_document(Work *w, const char *html, size_t length, const char *name,
+                               Error *error)
 {
     HtmlDocument d = {0};
-    bool good = html_open(&d, html, length, error);
-    char **translation = calloc((size_t)d.count + 1, sizeof *translation);
-    if (good && !translation) good = error_memory(error, "for HTML");
-    for (int k = 0; good && k < d.count; k += CHUNK)
+    size_t bad;
+    bool good = (utf8_is_valid(html, length, &bad) ||
+                 error_set(error, "%s is not valid UTF-8 (byte %zu)", name, bad + 1)) &&
+                (strlen(html) == length || error_set(error, "%s has a NUL byte in it", name)) &&
+                html_open(&d, html, length, error);
+    char **translation = calloc((size_t)d.count + 1, sizeof *translation), *out = NULL;
+    for (int k = 0; good && translation && k < d.count; k += CHUNK)
         good = translate_blocks(w, &d, k, translation, error);
-    char *out = good ? html_join(&d, (const char *const *)translation) : NULL;
+    if (good && translation) out = html_join(&d, (const char *const *)translation);
     if (out) fputs(out, stdout);
     else if (good) good = error_memory(error, "for HTML");
     for (int k = 0; translation && k < d.count; k++) free(translation[k]);
@@ -81,31 +85,24 @@ bool document_run(Input *input, const Models *models, Workers *workers, const Re
     Work w = {.input = input, .models = models, .workers = workers, .request = r};
     bool good = passages_open(&w.passages, &models->bundle[0], &r->passage, error);
     for (int i = 0; good && i < r->texts.count; i++) {
+        char name[24];
+        snprintf(name, sizeof name, "text %d", i + 1);
         const char *html = r->texts.item[i];
-        size_t bad;
-        good = (utf8_is_valid(html, strlen(html), &bad) ||
-                error_set(error, "text %d is not valid UTF-8 (byte %zu)", i + 1, bad + 1)) &&
-               translate_document(&w, html, strlen(html), error);
+        good = translate_document(&w, html, strlen(html), name, error);
         putchar('\n');
     }
     if (good && !r->texts.count) {
-        size_t length = 0, bad;
+        size_t length = 0;
         char *html = file_read_input("-", TEXT_MAX_LINE, &length, error);
-        good =
-            html &&
-            (utf8_is_valid(html, length, &bad) ||
-             error_set(error, TEXT_STANDARD_INPUT " is not valid UTF-8 (byte %zu)", bad + 1)) &&
-            (strlen(html) == length ||
-             error_set(error, TEXT_STANDARD_INPUT " has a NUL byte in it")) &&
-            translate_document(&w, html, length, error);
+        good = html && translate_document(&w, html, length, TEXT_STANDARD_INPUT, error);
         free(html);
     }
+    bool one = w.missing == 1;
     if (good && w.missing)
         command_say(input->news,
                     "check the translation: %d number%s, name%s or the like of the document %s "
                     "not in it",
-                    w.missing, w.missing == 1 ? "" : "s", w.missing == 1 ? "" : "s",
-                    w.missing == 1 ? "is" : "are");
+                    w.missing, one ? "" : "s", one ? "" : "s", one ? "is" : "are");
     passages_free(&w.passages);
     return stream_flush(stdout, "the translations", error) && good;
 }

@@ -32,7 +32,8 @@ bool input_open(Input *input, const Request *r, FILE *news, Error *error)
     hint_at_files(&r->texts, news);
     input->prompt = reads && news && isatty(STDIN_FILENO) && isatty(fileno(news));
     bool good = (!reads || text_open(&input->reader, "-", error)) &&
-                (!r->target || text_open(&input->target, r->target, error));
+                (!r->target || text_open(&input->target, r->target, error)) &&
+                (!r->gold || text_open(&input->gold, r->gold, error));
     input->reader.replace = input->target.replace = r->invalid == TEXT_REPLACE;
     return good;
 }
@@ -41,6 +42,7 @@ void input_close(Input *input)
 {
     text_close(&input->reader);
     text_close(&input->target);
+    text_close(&input->gold);
     free(input->paragraph);
 }
 
@@ -213,15 +215,18 @@ bool input_is_pairs(Input *input, bool *pairs, Error *error)
 }
 
 TextResult input_next_columns(Input *input, const char *line[SIDES], size_t length[SIDES],
-                              Error *error)
+                              bool *both, Error *error)
 {
     TextResult result = input_next(input, &line[SOURCE], &length[SOURCE], error);
     if (result != TEXT_LINE) return result;
-    if (input->target.name
-            ? partner_next(&input->target, &line[TARGET], &length[TARGET], "sources", error)
-            : pair_columns(line[SOURCE], &length[SOURCE], &line[TARGET], &length[TARGET]))
-        return TEXT_LINE;
-    if (!input->target.name)
+    bool columns = !input->target.name;
+    bool good =
+        columns
+            ? pair_columns(line[SOURCE], &length[SOURCE], &line[TARGET], &length[TARGET])
+            : partner_next(&input->target, &line[TARGET], &length[TARGET], "sources", error);
+    if (both) *both = good;
+    if (good || (columns && both && input->lines > 1)) return TEXT_LINE;
+    if (columns)
         error_set(error,
                   "line %lld has no TAB: give source TAB target, source ||| target, or the "
                   "targets by --target",
@@ -232,30 +237,43 @@ TextResult input_next_columns(Input *input, const char *line[SIDES], size_t leng
 TextResult input_next_pair(Input *input, const Bundle *bundle, IdLines *source, IdLines *target,
                            bool *left_out, Error *error)
 {
-    const char *line, *other;
-    size_t length, other_length, cut, other_cut;
-    bool columns = !input->target.name;
-    TextResult result = input_next(input, &line, &length, error);
+    IdLines *lines[SIDES] = {source, target};
+    const char *line[SIDES];
+    size_t length[SIDES], cut[SIDES];
+    bool both;
+    TextResult result = input_next_columns(input, line, length, &both, error);
+    for (int side = 0; result == TEXT_LINE && side < SIDES; side++)
+        if (!bundle_encode(bundle, (CorpusSide)side, lines[side], line[side], length[side],
+                           &cut[side], error) ||
+            !input_warn_line(input, lines[side], side == TARGET ? "target" : NULL, error))
+            return TEXT_ERROR;
     if (result != TEXT_LINE) return result;
-    bool both = columns ? pair_columns(line, &length, &other, &other_length)
-                        : partner_next(&input->target, &other, &other_length, "sources", error);
-    if (!both && columns && input->lines == 1)
-        error_set(
-            error,
-            "line 1 has no TAB: give source TAB target, source ||| target, or the targets by "
-            "--target");
-    if ((!both && (!columns || input->lines == 1)) ||
-        !bundle_encode(bundle, SOURCE, source, line, length, &cut, error) ||
-        !bundle_encode(bundle, TARGET, target, other, other_length, &other_cut, error) ||
-        !input_warn_line(input, source, NULL, error) ||
-        !input_warn_line(input, target, "target", error))
-        return TEXT_ERROR;
-    *left_out = !both || cut || other_cut;
+    *left_out = !both || cut[SOURCE] || cut[TARGET];
     if (!both) command_say(input->news, "line %lld has no TAB: left out", input->lines);
     else if (*left_out)
         command_say(input->news,
                     "line %lld has %zu tokens on the %s side, and the model takes %d: left out",
-                    input->lines, cut ? cut : other_cut, cut ? "source" : "target",
-                    bundle->max_length - 1);
+                    input->lines, cut[SOURCE] ? cut[SOURCE] : cut[TARGET],
+                    cut[SOURCE] ? "source" : "target", bundle->max_length - 1);
     return TEXT_LINE;
+}
+
+bool input_next_gold(Input *input, Links *links, bool *left_out, int sources, int targets,
+                     Error *error)
+{
+    const char *line;
+    size_t length;
+    char where[300];
+    TextReader *gold = &input->gold;
+    if (!partner_next(gold, &line, &length, "sources", error)) return false;
+    snprintf(where, sizeof where, "%.250s:%zu", gold->name, gold->line);
+    *left_out = !links_read(links, line, where, sources, targets, error);
+    if (*left_out && gold->line > 1) command_say(stderr, "%s: left out", error->text);
+    return !*left_out || gold->line > 1;
+}
+
+bool input_end_pairs(Input *input, Error *error)
+{
+    return partner_end(&input->target, "sources", error) &&
+           partner_end(&input->gold, "sources", error);
 }

@@ -5,6 +5,7 @@
 #include "commands/progressbar.h"
 #include "commands/translate/request.h"
 #include "data/text.h"
+#include "inference/align.h"
 #include "inference/passage.h"
 
 #include <stdio.h>
@@ -13,6 +14,7 @@ typedef struct Input {
     const StringList *texts;  // if empty: standard input
     TextReader reader;
     TextReader target;        // the translations of the lines, if they are in a file; or {0}
+    TextReader gold;          // their links, or {0}
     FILE *news;               // for warnings, or NULL
     ProgressBar bar;          // that is on it; the caller starts it
     long long unknown_lines;  // with unknown words
@@ -40,17 +42,24 @@ TextResult input_next(Input *input, const char **line, size_t *length, Error *er
  * has two columns. */
 bool input_is_pairs(Input *input, bool *pairs, Error *error);
 
-/* The next pair as text: a line and that of the target, or the first two columns of a line. An error if
- * there is none. */
+/* The next pair as text: a line and that of the target, or the first two columns of a line, between
+ * which a TAB or " ||| " stands. *both (=) whether it has two columns, which the first line must have;
+ * NULL: all must. The result is that of input_next. */
 TextResult input_next_columns(Input *input, const char *line[SIDES], size_t length[SIDES],
-                              Error *error);
+                              bool *both, Error *error);
 
-/* Adds the next sentence pair of --score, --align and --head-report: a line and that of the target,
- * or the first two columns of a line, between which a TAB or " ||| " stands. Names its unknown words: both lists need find_unknown.
- * *left_out (=) whether a side was cut because it is longer than the model takes, or there is none.
- * The result is that of input_next. */
+/* Adds the same to the lines of each side, which need find_unknown, and names its unknown words.
+ * *left_out (=) whether a side was cut because it is longer than the model takes, or there is none. */
 TextResult input_next_pair(Input *input, const Bundle *bundle, IdLines *source, IdLines *target,
                            bool *left_out, Error *error);
+
+/* links (=) the gold links of the next pair, which has so many words on each side. *left_out (=) whether
+ * its line has others, which is said; in the first line that is an error. */
+bool input_next_gold(Input *input, Links *links, bool *left_out, int sources, int targets,
+                     Error *error);
+
+/* Call this at the end of the pairs: fails if the target or the gold links have more lines. */
+bool input_end_pairs(Input *input, Error *error);
 
 /* Whether input_next can return without waiting. A caller that collects lines must translate
  * what it has when this is false, so that a program that waits for each answer receives it. */

@@ -129,8 +129,8 @@ bool likelihood_run(Input *input, const Models *models, Workers *workers, bool j
         result = read_chunk(&l, error);
         if (l.source.count) good = score_chunk(&l, result == TEXT_ERROR ? NULL : error);
     }
-    good = good && result != TEXT_ERROR &&
-           (file_stop || partner_end(&input->target, "sources", error)) && print_end(&l, error);
+    good = good && result != TEXT_ERROR && (file_stop || input_end_pairs(input, error)) &&
+           print_end(&l, error);
     idlines_free(&l.source);
     idlines_free(&l.target);
     free(l.each);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "base/grow.h"
 #include "base/json.h"
 #include "commands/command.h"
 #include "commands/translate/input.h"
@@ -51,15 +52,21 @@ bool scores_open(Scores *scores, const Request *r, const Tokenizer *tokenizer, E
         bleu.context = scores->tokenizer ? scores->tokenizer : tokenizer;
     }
     scores->none = statistics_none(&bleu);
+    scores->references = r->reference.count;
     scores->system = calloc((size_t)systems, sizeof *scores->system);
-    scores->reference = calloc((size_t)r->reference.count, sizeof *scores->reference);
+    scores->reference =
+        calloc((size_t)(scores->references + r->hypothesis.count), sizeof *scores->reference);
     if (!scores->system || !scores->reference)
         return error_memory(error, "for the scores of %d systems", systems);
     for (; scores->systems < systems; scores->systems++)
         scores->system[scores->systems].total = scores->none;
-    for (; scores->references < r->reference.count; scores->references++) {
-        TextReader *reader = &scores->reference[scores->references];
-        if (!text_open(reader, r->reference.item[scores->references], error)) return false;
+    for (; scores->files < scores->references + r->hypothesis.count; scores->files++) {
+        TextReader *reader = &scores->reference[scores->files];
+        int system = scores->files - scores->references;
+        const char *path =
+            system < 0 ? r->reference.item[scores->files] : r->hypothesis.item[system];
+        if (!text_open(reader, path, error)) return false;
+        if (system >= 0) scores->system[system].name = path;
         reader->replace = r->invalid == TEXT_REPLACE;
     }
     return true;
@@ -68,91 +75,65 @@ bool scores_open(Scores *scores, const Request *r, const Tokenizer *tokenizer, E
 void scores_close(Scores *scores)
 {
     size_t replaced = 0;
-    for (int r = 0; r < scores->references; r++) {
-        replaced += scores->reference[r].replaced;
-        text_close(&scores->reference[r]);
+    for (int f = 0; f < scores->files; f++) {
+        replaced += scores->reference[f].replaced;
+        text_close(&scores->reference[f]);
     }
-    for (int s = 0; s < scores->systems; s++) {
-        replaced += scores->system[s].hypothesis.replaced;
-        text_close(&scores->system[s].hypothesis);
-        free(scores->system[s].segment);
-    }
+    for (int s = 0; s < scores->systems; s++) free(scores->system[s].segment);
     free(scores->reference);
     free(scores->system);
     tokenizer_free(scores->tokenizer);
     *scores = (Scores){.replaced = replaced};
 }
 
-/* Makes room for one more segment of each system. */
-static bool reserve(Scores *scores, Error *error)
+/* Adds one translation by each system: to its sum, and as a segment of its own or to that of its
+ * document. */
+static bool add(Scores *scores, const char *const *hypothesis, const StringList *reference,
+                Error *error)
 {
-    if (scores->segments < scores->capacity) return true;
-    int capacity = scores->capacity ? 2 * scores->capacity : 1024;
-    for (int s = 0; s < scores->systems; s++) {
-        size_t bytes = (size_t)capacity * sizeof *scores->system[s].segment;
-        Statistics *segment = realloc(scores->system[s].segment, bytes);
-        if (!segment) return error_memory(error, "for the scores of %d lines", capacity);
-        scores->system[s].segment = segment;
-    }
-    scores->capacity = capacity;
-    return true;
-}
-
-/* Keeps the statistics of a line: of its own, or in those of its document. */
-static bool keep(Scores *scores, const Statistics *line, Error *error)
-{
-    if (!keeps_segments(scores->request) || !reserve(scores, error)) return !error->text[0];
-    int at = scores->in_document ? scores->segments - 1 : scores->segments++;
-    for (int s = 0; s < scores->systems; s++) {
-        if (scores->in_document) statistics_join(&scores->system[s].segment[at], &line[s]);
-        else scores->system[s].segment[at] = line[s];
-    }
-    scores->in_document = scores->request->documents;
-    return true;
-}
-
-/* Adds one translation by each system. */
-static bool add(Scores *scores, const char *const *hypothesis, const char *const *reference,
-                int references, Error *error)
-{
-    Statistics *line = calloc((size_t)scores->systems, sizeof *line);
-    if (!line) return error_memory(error, "to score translations");
     const Request *r = scores->request;
-    bool good = true;
-    for (int s = 0; s < scores->systems && good; s++) {
-        const char *text = hypothesis[s];
-        char *own = r->hypothesis.count ? NULL : composed(text, strlen(text));
-        if (!r->hypothesis.count && !own) good = error_memory(error, "to score translations");
-        line[s] = scores->none;
-        good = good && statistics_add(&line[s], own ? own : text, reference, references, error);
-        if (good) statistics_join(&scores->system[s].total, &line[s]);
+    bool same = r->hypothesis.count, keeps = keeps_segments(r), joins = scores->in_document;
+    int at = joins ? scores->segments - 1 : scores->segments;
+    for (int s = 0; s < scores->systems; s++) {
+        System *system = &scores->system[s];
+        Statistics line = scores->none;
+        char *own = same ? NULL : composed(hypothesis[s], strlen(hypothesis[s]));
+        bool good =
+            (same || own || error_memory(error, "to score translations")) &&
+            statistics_add(&line, own ? own : hypothesis[s],
+                           (const char *const *)reference->item, reference->count, error);
         free(own);
+        if (!good) return false;
+        statistics_join(&system->total, &line);
+        if (keeps && !GROW(system->segment, system->size, (size_t)at + 1))
+            return error_memory(error, "for the scores of %d lines", at + 1);
+        if (keeps && joins) statistics_join(&system->segment[at], &line);
+        else if (keeps) system->segment[at] = line;
     }
-    good = good && keep(scores, line, error);
-    free(line);
-    return good;
+    if (keeps) scores->segments = at + 1;
+    scores->in_document = r->documents;
+    return true;
 }
 
-/* The next line of each file of references, as texts for free(). Of several files, an empty line is
- * no reference, unless all are empty. *references (=) how many there are. */
-static bool next_references(Scores *scores, char **reference, int *references, bool *too_long,
-                            Error *error)
+/* The next line of each file of references. Of several files, an empty line is no reference, unless all
+ * are empty. */
+static bool next_references(Scores *scores, StringList *reference, bool *too_long, Error *error)
 {
     bool same = scores->request->hypothesis.count;  // as it is, without composing
     const char *line;
     size_t length;
-    *references = 0;
     for (int r = 0; r < scores->references; r++) {
         if (!partner_next(&scores->reference[r], &line, &length, "translations", error))
             return false;
         scores->bytes += length;
         for (size_t i = 0; i < length; i++) scores->spaces += line[i] == ' ';
         *too_long = *too_long || length > CODEPOINTS_LIMIT;
-        bool last = r == scores->references - 1;
-        if (!length && !(last && !*references)) continue;
-        char *copy = same ? strndup(line, length) : composed(line, length);
-        if (!copy) return error_memory(error, "to score translations");
-        reference[(*references)++] = copy;
+        if (!length && (r < scores->references - 1 || reference->count)) continue;
+        char *own = same ? NULL : composed(line, length);
+        bool good = (same || own || error_memory(error, "to score translations")) &&
+                    strings_add(reference, own ? own : line, error);
+        free(own);
+        if (!good) return false;
     }
     return true;
 }
@@ -161,11 +142,9 @@ bool scores_add(Scores *scores, const char *const *hypothesis)
 {
     Error *failure = &scores->failure;
     if (failure->text[0]) return false;
-    int references = 0;
     bool too_long = false, empty = true;
-    char **reference = calloc((size_t)scores->references, sizeof *reference);
-    bool good = reference || error_memory(failure, "to score translations");
-    good = good && next_references(scores, reference, &references, &too_long, failure);
+    StringList reference = {0};
+    bool good = next_references(scores, &reference, &too_long, failure);
     for (int s = 0; good && s < scores->systems; s++) {
         too_long = too_long || strlen(hypothesis[s]) > CODEPOINTS_LIMIT;
         empty = empty && !hypothesis[s][0];
@@ -173,12 +152,10 @@ bool scores_add(Scores *scores, const char *const *hypothesis)
     if (good && too_long)
         command_say(stderr, "%s:%zu: more than %d bytes are too long to score: left out",
                     scores->reference->name, scores->reference->line, CODEPOINTS_LIMIT);
-    else if (good && scores->request->documents && empty && !reference[0][0])
+    else if (good && scores->request->documents && empty && !reference.item[0][0])
         scores->in_document = false;
-    else if (good)
-        good = add(scores, hypothesis, (const char *const *)reference, references, failure);
-    for (int r = 0; r < references; r++) free(reference[r]);
-    free(reference);
+    else if (good) good = add(scores, hypothesis, &reference, failure);
+    strings_free(&reference);
     return good;
 }
 
@@ -188,8 +165,8 @@ static bool next_hypotheses(Scores *scores, const char **hypothesis, int *count,
     size_t length;
     *count = 0;
     for (int s = 0; s < scores->systems; s++) {
-        TextResult result =
-            text_next(&scores->system[s].hypothesis, &hypothesis[s], &length, error);
+        TextReader *reader = &scores->reference[scores->references + s];
+        TextResult result = text_next(reader, &hypothesis[s], &length, error);
         if (result == TEXT_ERROR) return false;
         *count += result == TEXT_LINE;
     }
@@ -198,13 +175,6 @@ static bool next_hypotheses(Scores *scores, const char **hypothesis, int *count,
 
 bool scores_add_files(Scores *scores, Error *error)
 {
-    const StringList *paths = &scores->request->hypothesis;
-    for (int s = 0; s < scores->systems; s++) {
-        System *system = &scores->system[s];
-        system->name = paths->item[s];
-        if (!text_open(&system->hypothesis, system->name, error)) return false;
-        system->hypothesis.replace = scores->reference->replace;
-    }
     const char **hypothesis = calloc((size_t)scores->systems, sizeof *hypothesis);
     if (!hypothesis) return error_memory(error, "for %d systems", scores->systems);
     int count;

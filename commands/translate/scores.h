@@ -13,8 +13,8 @@
 typedef struct System {
     const char *name;  // of its file; NULL: this program
     Statistics total;
-    Statistics *segment;    // [segments], if they are kept
-    TextReader hypothesis;  // if they are in a file
+    Statistics *segment;  // [segments], if they are kept
+    size_t size;          // allocated
 } System;
 
 typedef struct Scores {
@@ -22,13 +22,13 @@ typedef struct Scores {
     Statistics none;        // of no line
     Tokenizer *tokenizer;   // of --bleu-model, or NULL
     System *system;         // [systems]
-    TextReader *reference;  // [references]
-    int systems, references;
-    int segments, capacity;  // kept: lines, or documents
-    bool in_document;        // the next line belongs to the last of these
-    Error failure;           // why a translation was not scored: none after it is
-    size_t spaces, bytes;    // of the references
-    size_t replaced;         // lines with invalid UTF-8, after scores_close
+    TextReader *reference;  // [references], and then the files of hypotheses
+    int systems, references, files;
+    int segments;          // kept: lines, or documents
+    bool in_document;      // the next line belongs to the last of these
+    Error failure;         // why a translation was not scored: none after it is
+    size_t spaces, bytes;  // of the references
+    size_t replaced;       // lines with invalid UTF-8, after scores_close
 } Scores;
 
 /* Opens the references that the request names. tokenizer: that of the model, for spm; NULL without

@@ -28,39 +28,25 @@ typedef struct Answer {
     Links links;
 } Answer;
 
-/* *guided (=) whether training guided head 1 of the last layer (--guide-alignment), by the options
- * in the checkpoint of a model. */
-static bool is_guided(bool *guided, const char *options, const char *model, Error *error)
-{
-    json_t *all = json_parse(options, strlen(options), model, error),
-           *training = json_object_get(all, "training");
-    *guided = json_number_value(json_object_get(training, "guide_alignment")) > 0;
-    json_decref(all);
-    return all;
-}
-
 bool view_open(View *view, Error *error)
 {
     const Request *r = view->request;
     const ModelConfig *config = &view->bundle->model.config;
     Choice *choice = &view->choice, *drawn = &view->drawn;
-    bool guided;
+    json_t *weight = bundle_option(view->bundle, "training", "guide_alignment", error);
+    bool guided = json_number_value(weight) > 0;  // head 1 of the last layer
     int last = config->decoder_layers - 1;
+    json_decref(weight);
     *choice = *drawn = r->choice;
-    if (!choice_check(choice, config, error)) return false;
+    if (!weight || !choice_check(choice, config, error)) return false;
     if (r->explain && choice->all_kinds)
         command_say(view->news,
                     "--explain explains one kind of attention, here cross; --attention-kind "
                     "encoder or decoder explains another");
-    if (!is_guided(&guided, view->bundle->config, r->model.item[0], error)) return false;
     bool unchosen = choice->layer < 0 && choice->head == CHOICE_NONE;
     bool best = choice->kind == ATTENTION_CROSS &&
                 (choice->head == CHOICE_BEST || (r->explain && unchosen));
-    const TextProfile *text = &view->bundle->text;
-    bool known = text->aligning_layer > 0 && text->aligning_layer <= last + 1 &&
-                 text->aligning_head > 0 && text->aligning_head <= config->heads;
-    if (known) drawn->known_layer = text->aligning_layer - 1;
-    if (known) drawn->known_head = text->aligning_head - 1;
+    choice_know(drawn, view->bundle);
     if (guided) drawn->known_layer = last, drawn->known_head = 0;
     if (r->align && !alignment_choose(&view->by, guided, drawn, last + 1, error)) return false;
     if (best && drawn->known_layer >= 0 &&
@@ -72,19 +58,6 @@ bool view_open(View *view, Error *error)
 
 /* ---- the attention ---- */
 
-typedef struct Drawing {
-    const char *path;
-    const PictureInput *input;
-} Drawing;
-
-static bool draw_file(const void *context, Error *error)
-{
-    const Drawing *d = context;
-    return picture_format(d->path, error) == PICTURE_HTML
-               ? page_save(d->path, d->input, error)
-               : picture_save(d->path, NULL, d->input, error);
-}
-
 /* Draws "out.png" of a single sentence, "out-3.png" of the third text or of a text's third
  * sentence, "out-3-2.png" of the second sentence of the third text. */
 static bool draw(const View *view, const PictureInput *input, const char *name,
@@ -95,7 +68,7 @@ static bool draw(const View *view, const PictureInput *input, const char *name,
     if (view->request->texts.count != 1) snprintf(text, sizeof text, "-%lld", number);
     if (sentence) snprintf(part, sizeof part, "-%d", sentence);
     snprintf(path, sizeof path, "%.*s%s%s%s", (int)(ending - name), name, text, part, ending);
-    if (!command_draw(draw_file, &(Drawing){path, input}, path, error)) return false;
+    if (!command_draw_attention(path, input, path, error)) return false;
     command_say(view->news, "drew %s", path);
     return true;
 }
@@ -152,46 +125,36 @@ static int *find_words(int *words, const SentenceAnswer *a, const Bundle *bundle
     return word;
 }
 
-/* links (+=) those of sentence i, in words or tokens of the whole text. source: the word of each
- * source token; word: of each target token */
-static bool add_links(Links *links, const View *view, const Snapshot *snapshot,
-                      const int *source, const int *word, Error *error)
-{
-    Links own = {0};
-    bool good = alignment_link(&own, view->by, snapshot, source, word, error);
-    for (int k = 0; good && k < own.count; k++) good = links_add(links, own.link[k], error);
-    links_free(&own);
-    return good;
-}
-
-/* answer->links (=) the links of all sentences. lines: from the sentence `first` on */
+/* answer->links (=) the links of all sentences, in words or tokens of the whole text. lines: from the
+ * sentence `first` on */
 static bool find_links(const View *view, Answer *answer, const IdLines *lines, int first,
                        Error *error)
 {
     TextAnswer *a = &answer->text;
     size_t length = strlen(a->text);
+    AlignUnit unit = (AlignUnit)view->request->align_unit;
     int all, *number = malloc((length + 1) * sizeof *number), from[SIDES] = {0};
     bool good = (number || error_memory(error, "to align words")) &&
                 words_number(number, &all, a->text, length, error);
     for (int i = 0; good && i < a->count; i++) {
         SentenceAnswer *s = &a->sentence[i];
-        const Snapshot *snapshot = snapshot_get(&s->lazy, error);
-        int words, tokens = s->hypothesis->length - 1;
-        int before = a->begin[i] < length ? number[a->begin[i]] : all;
         const int *source = lines->word + lines->start[first + i];
-        int sources = lines->start[first + i + 1] - lines->start[first + i] - 1;
-        int *word = snapshot ? find_words(&words, s, view->bundle, error) : NULL;
-        int *own = malloc((size_t)(sources + 1) * sizeof *own);
-        for (int t = 0; word && t < tokens; t++) word[t] += before;
-        if (word && own && view->request->align_unit == ALIGN_TOKENS) {
-            words_of_tokens(word, tokens, from[TARGET]);
-            words_of_tokens(own, sources, from[SOURCE]);
-            source = own;
+        const Snapshot *snapshot = snapshot_get(&s->lazy, error);
+        int words, *word = snapshot ? find_words(&words, s, view->bundle, error) : NULL;
+        Links own = {0};
+        if (unit == ALIGN_WORDS)
+            from[TARGET] = a->begin[i] < length ? number[a->begin[i]] : all;
+        good = word && alignment_link(&own, unit, view->by, snapshot, source, word, error);
+        for (int k = 0; good && k < own.count; k++) {
+            Link link = own.link[k];
+            link.source += from[SOURCE], link.target += from[TARGET];
+            good = links_add(&answer->links, link, error);
         }
-        if (word && !own) error_memory(error, "to align words");
-        good = word && own && add_links(&answer->links, view, snapshot, source, word, error);
-        from[SOURCE] += sources, from[TARGET] += tokens;
-        free(own);
+        if (unit == ALIGN_TOKENS) {
+            from[SOURCE] += lines->start[first + i + 1] - lines->start[first + i] - 1;
+            from[TARGET] += s->hypothesis->length - 1;
+        }
+        links_free(&own);
         free(word);
     }
     free(number);
@@ -252,20 +215,13 @@ static void put_doubts(JsonWriter *json, const TextAnswer *a, const Sentence *so
     json_put_bool(json, "doubtful", doubtful);
 }
 
-static int64_t characters(const char *text, size_t length)
-{
-    int64_t count = 0;
-    for (size_t i = 0; i < length; i++) count += (text[i] & 0xC0) != 0x80;
-    return count;
-}
-
 /* "KEY":[begin,end], counted in characters of a text. */
 static void put_range(JsonWriter *json, const char *key, const char *text, size_t begin,
                       size_t end)
 {
     json_open_array(json, key);
-    json_put_integer(json, NULL, characters(text, begin));
-    json_put_integer(json, NULL, characters(text, end));
+    json_put_integer(json, NULL, (int64_t)utf8_count(text, begin));
+    json_put_integer(json, NULL, (int64_t)utf8_count(text, end));
     json_close(json);
 }
 

@@ -132,6 +132,7 @@ static void begin(unsigned flags, char *const path[3], char *const part[3])
     if (what == TEXTS) texts = lines_of(part[0]);
     assert(text_open(&input.reader, path[0], &error));
     if (flags & 16) assert(text_open(&input.target, path[1], &error));
+    if (gold) assert(text_open(&input.gold, path[2], &error));
     input.reader.replace = input.target.replace = flags & 128;
     if (accepted(view_open(&view, &error))) work(what, &view, &input, part);
     input_end(&input);
