@@ -224,6 +224,7 @@ static bool translate(Program *p, Error *error)
     p->ids = json_array();
     if (!passages_open(&p->passages, p->bundle, &r->passage, error)) return false;
     p->passages.lines.find_words = r->align;
+    p->passages.lines.characters = r->align_unit == ALIGN_CHARACTERS;
     p->passages.plain = r->given;
     p->passages.whole = r->given || r->prefix;
     if (r->prefix) {

@@ -45,7 +45,8 @@ static bool mark_breaks(bool *begins, const char *text, size_t length)
     return U_SUCCESS(status);
 }
 
-bool words_number(int *word, int *words, const char *text, size_t length, Error *error)
+bool words_number(int *word, int *words, const char *text, size_t length, bool characters,
+                  Error *error)
 {
     bool *begins = calloc(length + 1, sizeof *begins), unspaced = false;
     if (!begins) return error_memory(error, "for the words of a text");
@@ -59,7 +60,9 @@ bool words_number(int *word, int *words, const char *text, size_t length, Error 
     *words = 0;
     for (size_t i = 0; good && i < length; i++) {
         bool blank = words_blank(text[i]);
-        *words += !blank && (i == 0 || begins[i] || words_blank(text[i - 1]));
+        begins[i] |=
+            i == 0 || words_blank(text[i - 1]) || (characters && (text[i] & 0xC0) != 0x80);
+        *words += !blank && begins[i];
         word[i] = *words > 0 ? *words - 1 : 0;
     }
     free(begins);

@@ -16,5 +16,6 @@ static inline bool words_blank(char c)
 bool words_letter(unsigned code);
 
 /* word [length] (=) the number, from 0, of the word that each byte belongs to; a blank has that of the
- * word before it, or 0. *words (=) how many there are. */
-bool words_number(int *word, int *words, const char *text, size_t length, Error *error);
+ * word before it, or 0. *words (=) how many there are. characters: each code point is a word. */
+bool words_number(int *word, int *words, const char *text, size_t length, bool characters,
+                  Error *error);

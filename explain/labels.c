@@ -95,7 +95,8 @@ static bool find_words(Joining *joining, const Snapshot *snapshot, TokenSide sid
     joining->word = calloc((size_t)count, sizeof *joining->word);
     if (!joining->word) return error_memory(error, "for the words of a picture");
     return words_of_ids(joining->word + read, &words, joining->tokenizer, id, count - 1,
-                        snapshot->unknown[side == TOKENS_SOURCE ? SOURCE : TARGET], error);
+                        snapshot->unknown[side == TOKENS_SOURCE ? SOURCE : TARGET], false,
+                        error);
 }
 
 /* One token as it is in the vocabulary; several decoded together, as a single byte of a

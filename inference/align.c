@@ -113,6 +113,20 @@ bool align_links(Links *links, const float *share, int m, int n, const int *targ
     return true;
 }
 
+bool links_spread(Links *links, const int *source, const int *target, Error *error)
+{
+    Links of = *links;
+    bool good = true;
+    *links = (Links){0};
+    for (const Link *l = of.link; l < of.link + of.count; l++)
+        for (int s = source[l->source]; s < source[l->source + 1]; s++)
+            for (int t = target[l->target]; good && t < target[l->target + 1]; t++)
+                good = links_add(links, (Link){s, t, false, l->score}, error);
+    links_free(&of);
+    sort_distinct(links);
+    return good;
+}
+
 /* ---- a gold alignment ---- */
 
 bool links_read(Links *links, const char *text, const char *where, int source_words,

@@ -46,6 +46,10 @@ bool align_links(Links *links, const float *share, int m, int n, const int *targ
 /* Appends a link; the caller keeps the order. */
 bool links_add(Links *links, Link link, Error *error);
 
+/* From links of tokens to those of characters: every one of a token has its links.
+ * source [n+1], target [m+1]: the first character of each token, and the one after the last. */
+bool links_spread(Links *links, const int *source, const int *target, Error *error);
+
 /* Reads a gold alignment, "0-0 2-1 3?1": i-j is sure, i?j (or ipj) possible. Errors begin with
  * `where`. A link to a word that does not exist is an error. */
 bool links_read(Links *links, const char *text, const char *where, int source_words,

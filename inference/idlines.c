@@ -30,9 +30,10 @@ static bool find_words(IdLines *lines, int *word, const int32_t *begin, int toke
 {
     int *own = malloc((length + 1) * sizeof *own);
     bool good = (own || error_memory(error, "for the words of a line")) &&
-                words_number(own, &lines->words, text, length, error);
-    if (good)
-        words_of_text(word, lines->word_at ? lines->word_at : own, begin, tokens, text, length);
+                words_number(own, &lines->words, text, length, lines->characters, error);
+    const int *at = lines->word_at ? lines->word_at : own;
+    if (good) words_of_text(word, at, begin, tokens, text, length);
+    if (good) word[tokens] = length ? at[length - 1] + 1 : 0;  // of </s>
     free(own);
     return good;
 }
@@ -41,7 +42,7 @@ static bool find_words(IdLines *lines, int *word, const int32_t *begin, int toke
  * text ends. A punctuation mark may join the word before it when the next token is known, so that text
  * may be longer. */
 bool words_of_ids(int *word, int *words, const Tokenizer *tokenizer, const int *id, int tokens,
-                  const char *const *replacement, Error *error)
+                  const char *const *replacement, bool characters, Error *error)
 {
     char *all = NULL, *part;
     *words = 0;
@@ -51,7 +52,7 @@ bool words_of_ids(int *word, int *words, const Tokenizer *tokenizer, const int *
     size_t length = strlen(all);
     int *word_at = malloc((length + 1) * sizeof *word_at);
     bool good = (word_at || error_memory(error, "for the words of a text")) &&
-                words_number(word_at, words, all, length, error);
+                words_number(word_at, words, all, length, characters, error);
     for (int i = 0; i < tokens && good; i++) {
         good =
             tokenizer_decode_replaced(tokenizer, &part, id, (size_t)i + 1, replacement, error);
@@ -131,7 +132,6 @@ static bool end_line(IdLines *lines, const Tokenizer *tokenizer, size_t first, s
         (lines->find_words && !GROW(lines->word, lines->word_size, end + 1)) ||
         (lines->find_unknown && !GROW(lines->unknown, lines->unknown_size, end + 1)))
         return error_memory(error, "for %d lines", lines->count);
-    if (lines->find_words) lines->word[end] = -1;  // of </s>
     if (lines->find_words &&
         !find_words(lines, lines->word + first, begin->id, (int)kept, text, length, error))
         return false;

@@ -20,6 +20,7 @@ typedef struct IdLines {
     Ids begin;  // of each token of the last line, before it was cut: its first byte in the text
 
     bool find_words;     // fill the next two:
+    bool characters;     // each character is a word; that of </s> is the one after the last
     int *word;           // [start[count]] which word of its line each token belongs to
     int words;           // number of words in the last line
     const int *word_at;  // the caller's word of each byte of the next line; NULL: as below
@@ -44,7 +45,7 @@ Packed idlines_packed(const IdLines *lines);
 void idlines_clear(IdLines *lines);  // keeps the memory
 void idlines_free(IdLines *lines);
 
-/* The words of the text that tokenizer_decode_replaced returns: word [tokens] (=) that of each
- * token, *words (=) their number. */
+/* The words, or characters, of the text that tokenizer_decode_replaced returns: word [tokens] (=) that
+ * in which each token ends, *words (=) their number. */
 bool words_of_ids(int *word, int *words, const Tokenizer *tokenizer, const int *id, int tokens,
-                  const char *const *replacement, Error *error);
+                  const char *const *replacement, bool characters, Error *error);

@@ -198,10 +198,10 @@ static bool all_blank(const char *text, size_t begin, size_t end)
     return begin == end;
 }
 
-/* A text, and the word of each of its bytes. */
+/* A text, the word of each of its bytes, and what their tokens count: the same, or characters. */
 typedef struct Words {
     const char *text;
-    int *word;
+    int *word, *unit;
 } Words;
 
 /* The text that is encoded, and the word of each of its bytes. */
@@ -212,13 +212,15 @@ typedef struct Encoded {
     bool lowered;  // some of it
 } Encoded;
 
-static bool append(Encoded *e, const char *text, size_t length, int word, Error *error)
+/* unit [units]: of each byte of the text; the last of them of what is longer */
+static bool append(Encoded *e, const char *text, size_t length, const int *unit, size_t units,
+                   Error *error)
 {
     if (!GROW(e->text, e->text_size, e->length + length + 1) ||
         !GROW(e->word, e->word_size, e->length + length + 1))
         return error_memory(error, "for a sentence");
     memcpy(e->text + e->length, text, length);
-    for (size_t i = 0; i < length; i++) e->word[e->length++] = word;
+    for (size_t i = 0; i < length; i++) e->word[e->length++] = unit[i < units ? i : units - 1];
     return true;
 }
 
@@ -247,13 +249,14 @@ static bool append_text(Encoded *e, const Passages *p, const Words *words, size_
                words->word[to] == words->word[from])
             to++;
         char *clean = NULL, *lowered = NULL;
-        int word = words->word[to > from ? from : at];
+        const int *unit = words->unit + (to > from ? from : at);
+        size_t units = to > from ? to - from : 1;
         bool space = from > at, begins = e->length == e->tag;
         good =
             text_cleaned(&clean, words->text + from, to - from, is_known, p, error) &&
             (written == CASE_SENTENCE || lower(&lowered, p, clean, written, begins, error)) &&
-            append(e, " ", space, word, error) &&
-            append(e, lowered ? lowered : clean, strlen(lowered ? lowered : clean), word,
+            append(e, " ", space, unit, 1, error) &&
+            append(e, lowered ? lowered : clean, strlen(lowered ? lowered : clean), unit, units,
                    error);
         e->lowered |= lowered && strcmp(lowered, clean);
         free(clean);
@@ -269,12 +272,11 @@ static bool append_span(Encoded *e, const Passages *p, const Words *words, const
 {
     char placeholder[16];
     int length = snprintf(placeholder, sizeof placeholder, "<ph%d>", i % PLACEHOLDERS + 1);
-    int word = words->word[span->begin];
-    bool good = true;
-    if (passages_placeholder(p)) return append(e, placeholder, (size_t)length, word, error);
-    for (size_t at = span->begin; good && at < span->end; at++)
-        good = append(e, words->text + at, 1, words->word[at], error);
-    return good;
+    const int *unit = words->unit + span->begin;
+    size_t bytes = span->end - span->begin;
+    return passages_placeholder(p)
+               ? append(e, placeholder, (size_t)length, unit, 1, error)
+               : append(e, words->text + span->begin, bytes, unit, bytes, error);
 }
 
 /* Appends text[begin..end) without spans; says whether it has letters. */
@@ -286,7 +288,8 @@ static bool append_rest(Encoded *e, bool *letters, const char *text, size_t begi
         at += (size_t)utf8_decode(text + at, end - at, &c);
         *letters = u_isalpha((UChar32)c);
     }
-    return append(e, text + begin, end - begin, 0, error) && append(e, " ", 1, 0, error);
+    return append(e, text + begin, end - begin, &(int){0}, 1, error) &&
+           append(e, " ", 1, &(int){0}, 1, error);
 }
 
 /* Adds a span with a character that the model does not know to the unknown words. ASCII's, in
@@ -442,7 +445,7 @@ static bool add_sentence(Passages *p, const Words *words, size_t begin, size_t e
     if (p->bundle->text.upper + p->bundle->text.title > MANY_CAPITALS)
         s.written = CASE_SENTENCE;
     e.length = 0;
-    good = good && (!passage->tag || append(&e, text, passage->tag, 0, error));
+    good = good && (!passage->tag || append(&e, text, passage->tag, &(int){0}, 1, error));
     e.tag = e.length;
     at = begin;
     int spans = 0, marks = 0;
@@ -538,13 +541,17 @@ static bool unwrap(Passages *p, Passage *passage, Error *error)
 static bool add_sentences(Passages *p, Error *error)
 {
     Passage *passage = &p->passage[p->count];
-    Words words = {passage->text, malloc((passage->length + 1) * sizeof *words.word)};
+    size_t length = passage->length;
+    Words words = {passage->text, malloc((length + 1) * sizeof *words.word),
+                   malloc((length + 1) * sizeof *words.unit)};
     int count;
     const Segments *segments = &p->segments;
-    bool good = (words.word || error_memory(error, "for the words of a text")) &&
-                find_segments(p, passage, error) &&
-                (!p->config->wrapped || unwrap(p, passage, error)) &&
-                words_number(words.word, &count, passage->text, passage->length, error);
+    bool good =
+        ((words.word && words.unit) || error_memory(error, "for the words of a text")) &&
+        find_segments(p, passage, error) &&
+        (!p->config->wrapped || unwrap(p, passage, error)) &&
+        words_number(words.word, &count, passage->text, length, false, error) &&
+        words_number(words.unit, &count, passage->text, length, p->lines.characters, error);
     for (int first = 0, last; good && first < segments->count; first = last + 1) {
         last = first;
         if (segments->segment[first].kept) continue;
@@ -554,6 +561,7 @@ static bool add_sentences(Passages *p, Error *error)
         good = add_run(p, &words, first, last, error);
     }
     free(words.word);
+    free(words.unit);
     return good;
 }
 

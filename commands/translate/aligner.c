@@ -53,11 +53,11 @@ static bool add_word(Text *text, const char *word, size_t length, Error *error)
 
 /* Adds a sentence; of one that is too long nothing. */
 static bool add_sentence(Text *text, size_t pair, const char *line, size_t length,
-                         bool *too_long, Error *error)
+                         bool characters, bool *too_long, Error *error)
 {
     int words, *word = malloc((length + 1) * sizeof *word);
     bool good = (word || error_memory(error, "for the words of a line")) &&
-                words_number(word, &words, line, length, error);
+                words_number(word, &words, line, length, characters, error);
     *too_long = good && words >= MOST;
     if (!GROW(text->start, text->size, pair + 2)) good = error_memory(error, "for a text");
     for (size_t at = 0, end; good && !*too_long && at < length; at = end) {
@@ -88,7 +88,8 @@ static bool read_pairs(Aligner *a, Error *error)
         bool too_long[SIDES];
         for (int side = 0; side < SIDES; side++)
             if (!add_sentence(&a->text[side], a->pairs, line[side], length[side],
-                              &too_long[side], error))
+                              a->request->align_unit == ALIGN_CHARACTERS, &too_long[side],
+                              error))
                 return false;
         if (too_long[SOURCE] || too_long[TARGET])
             command_say(a->input->news, "line %lld has %d words or more: without links",

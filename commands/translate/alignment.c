@@ -39,10 +39,12 @@ bool alignment_link(Links *links, AlignUnit unit, AlignBy by, const Snapshot *sn
     int *token = malloc((size_t)most * sizeof *token);
     for (int t = 0; token && t < most; t++) token[t] = t;
     bool words = unit == ALIGN_WORDS;
-    bool good = ((share && token) || error_memory(error, "to align %d words", m)) &&
-                align_shares(share, snapshot, by.layer, by.head, error) &&
-                align_links(links, share, m, n, words ? target_word : token,
-                            words ? source_word : token, error);
+    bool good =
+        ((share && token) || error_memory(error, "to align %d words", m)) &&
+        align_shares(share, snapshot, by.layer, by.head, error) &&
+        align_links(links, share, m, n, words ? target_word : token,
+                    words ? source_word : token, error) &&
+        (unit != ALIGN_CHARACTERS || links_spread(links, source_word, target_word, error));
     free(token);
     free(share);
     return good;
@@ -226,13 +228,16 @@ bool alignment_run(Input *input, const Bundle *bundle, AlignBy by, const Request
                    Heads *heads, Error *error)
 {
     const ModelConfig *model = &bundle->model.config;
+    const IdLines lines = {.find_words = true,
+                           .characters = request->align_unit == ALIGN_CHARACTERS,
+                           .find_unknown = true};
     Alignment a = {.input = input,
                    .bundle = bundle,
                    .request = request,
                    .by = by,
                    .heads = heads,
-                   .source = {.find_words = true, .find_unknown = true},
-                   .target = {.find_words = true, .find_unknown = true}};
+                   .source = lines,
+                   .target = lines};
     bool good =
         list_ways(&a, model->decoder_layers, model->heads, error) && align_all(&a, error) &&
         (request->gold ? report(&a, error) : stream_flush(stdout, "the alignments", error));

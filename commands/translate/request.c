@@ -11,7 +11,7 @@
 #include "data/text.h"
 #include "scores/significance.h"
 
-const char *const align_unit_names[] = {"word", "token", NULL};
+const char *const align_unit_names[] = {"word", "token", "character", NULL};
 const char *const align_join_names[] = {"grow-diag-final-and", "intersection", "forward",
                                         "backward", NULL};
 
@@ -80,7 +80,7 @@ static const Option request_options[] = {
      "translations (--target, or lines of source TAB target or source ||| target) only the links",
      OPTION_COMMON},
     {"align-unit", OPTION_CHOICE, FIELD(align_unit), 0, 0, align_unit_names, NULL,
-     "what --align links and counts: words, or the tokens of the model", 0},
+     "what --align links and counts: words, tokens of the model, or characters: code points, without blanks", 0},
     {"align-join", OPTION_CHOICE, FIELD(align_join), 0, 0, align_join_names, NULL,
      "with --align --no-model, which learns the links from the pairs themselves: how its two directions "
      "are joined", OPTION_EXPERT},
@@ -227,9 +227,9 @@ static bool check(Request *r, Error *error)
          "are given"},
         {r->align_unit != ALIGN_WORDS && !r->align, "--align-unit goes with --align"},
         {!r->model.count && r->align &&
-             (r->json || r->align_unit != ALIGN_WORDS || picture || r->explain ||
+             (r->json || r->align_unit == ALIGN_TOKENS || picture || r->explain ||
               r->head_report),
-         "--align --no-model prints the links of words, and nothing else"},
+         "--align --no-model prints the links of words or characters, and nothing else"},
         {r->align_join != JOIN_GROWN && (r->model.count || !r->align),
          "--align-join goes with --align --no-model"},
         {r->gold && r->json, "--gold prints a table: it does not go with --json"},

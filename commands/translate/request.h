@@ -10,8 +10,8 @@
 
 enum { REQUEST_GROUPS = 4 };
 
-/* What a link of an alignment links: "word", "token", NULL. */
-typedef enum { ALIGN_WORDS, ALIGN_TOKENS } AlignUnit;
+/* What a link of an alignment links: "word", "token", "character", NULL. */
+typedef enum { ALIGN_WORDS, ALIGN_TOKENS, ALIGN_CHARACTERS } AlignUnit;
 extern const char *const align_unit_names[];
 
 /* How the two directions of aligner.h become one alignment; then NULL:

@@ -113,14 +113,16 @@ static bool show(View *view, SentenceAnswer *answer, long long number, int sente
 
 /* ---- the answer ---- */
 
-/* The word of each token of a sentence's translation but </s>, for free(); NULL on error. */
-static int *find_words(int *words, const SentenceAnswer *a, const Bundle *bundle, Error *error)
+/* The word, or character, of each token of a sentence's translation but </s>, for free(); NULL on
+ * error. */
+static int *find_words(int *words, const SentenceAnswer *a, const Bundle *bundle,
+                       bool characters, Error *error)
 {
     const Hypothesis *h = a->hypothesis;
     int *word = malloc((size_t)h->length * sizeof *word);
     if (!word) error_memory(error, "for the words of a translation");
     else if (!words_of_ids(word, words, bundle->vocabulary.tokenizer[TARGET], h->id,
-                           h->length - 1, a->replaced, error))
+                           h->length - 1, a->replaced, characters, error))
         free(word), word = NULL;
     return word;
 }
@@ -133,16 +135,20 @@ static bool find_links(const View *view, Answer *answer, const IdLines *lines, i
     TextAnswer *a = &answer->text;
     size_t length = strlen(a->text);
     AlignUnit unit = (AlignUnit)view->request->align_unit;
+    bool characters = unit == ALIGN_CHARACTERS;
     int all, *number = malloc((length + 1) * sizeof *number), from[SIDES] = {0};
     bool good = (number || error_memory(error, "to align words")) &&
-                words_number(number, &all, a->text, length, error);
+                words_number(number, &all, a->text, length, characters, error);
     for (int i = 0; good && i < a->count; i++) {
         SentenceAnswer *s = &a->sentence[i];
         const int *source = lines->word + lines->start[first + i];
         const Snapshot *snapshot = snapshot_get(&s->lazy, error);
-        int words, *word = snapshot ? find_words(&words, s, view->bundle, error) : NULL;
+        int words,
+            *word = snapshot ? find_words(&words, s, view->bundle, characters, error) : NULL;
         Links own = {0};
-        if (unit == ALIGN_WORDS)
+        for (int t = s->hypothesis->length - 1; characters && word && t >= 0; t--)
+            word[t] = t ? word[t - 1] + 1 : 0;  // the first of each token
+        if (unit != ALIGN_TOKENS)
             from[TARGET] = a->begin[i] < length ? number[a->begin[i]] : all;
         good = word && alignment_link(&own, unit, view->by, snapshot, source, word, error);
         for (int k = 0; good && k < own.count; k++) {
@@ -178,7 +184,7 @@ static bool put_hypothesis(JsonWriter *json, const View *view, const SentenceAns
                            Error *error)
 {
     const Hypothesis *h = a->hypothesis;
-    int words, *word = find_words(&words, a, view->bundle, error);
+    int words, *word = find_words(&words, a, view->bundle, false, error);
     if (!word) return false;
     view_put_tokens(json, view->bundle, h->id, h->each, h->length);
     json_open_array(json, "confidence");

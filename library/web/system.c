@@ -65,9 +65,10 @@ bool words_letter(unsigned code)
     return code > 0x7F || (code | 32) - 'a' < 26 || code - '0' < 10;
 }
 
-bool words_number(int *word, int *words, const char *text, size_t length, Error *error)
+bool words_number(int *word, int *words, const char *text, size_t length, bool characters,
+                  Error *error)
 {
-    (void)error;
+    (void)characters, (void)error;
     *words = 0;
     for (size_t i = 0; i < length; i++) {
         *words += !words_blank(text[i]) && (i == 0 || words_blank(text[i - 1]));

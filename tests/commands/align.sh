@@ -79,6 +79,24 @@ translate --align --json "one two" >out
 check "and of a translation" grep -q '"alignment":"[-0-9 ]*","links":\[{"source":0,' out
 printf 'one,two\tONE TWO\n' >pair && translate --align --align-unit token --json <pair >out 2>err
 check "--align-unit token counts tokens" grep -q '"unit":"token".*"source":1,' out
+translate --align --align-unit token <tabs >token.links 2>err
+translate --align --align-unit character <tabs >out 2>err
+# Each word of this language is a token, all of whose characters have its links.
+paste tabs token.links | awk -F '\t' '{
+    for (side = 1; side <= 2; side++) {
+        at = 0; n = split($side, word, " ")
+        for (i = 1; i <= n; i++) { from[side, i - 1] = at; at += length(word[i]); from[side, i] = at }
+    }
+    n = split($3, link, " ")
+    for (k = 1; k <= n; k++) {
+        split(link[k], token, "-")
+        for (i = from[1, token[1]]; i < from[1, token[1] + 1]; i++)
+            for (j = from[2, token[2]]; j < from[2, token[2] + 1]; j++) print NR, i "-" j
+    } }' | sort >wanted
+awk '{ for (k = 1; k <= NF; k++) print NR, $k }' out | sort >links.character
+check "--align-unit character counts characters" sh -c 'test -s wanted && cmp wanted links.character'
+printf 'one two\n' | translate --align --align-unit character >out 2>err
+check "also of a translation" grep -qE '^[A-Z ]+ \|\|\| 0-[0-9]+ .*5-[0-9]+$' out
 wrong "--align-unit without --align" 2 "goes with --align" translate --align-unit token one
 wrong "--gold with --json" 2 "does not go with --json" translate --align --json --gold gold --target valid.t
 head -n 1 tabs >wrong && echo 'no columns' >>wrong && translate --align <wrong >out 2>err
@@ -117,6 +135,10 @@ check "--no-model reads columns and files" cmp out links
 check "a line for each pair" test "$(wc -l <out)" -eq "$(wc -l <toy.en)"
 printf 'a b\tA B\n\tC\nb\t\n' | alone >out
 check "an empty side has no links" sh -c 'test $(wc -l <out) = 3 && test -z "$(sed -n 2,3p out)"'
+printf 'a b c\tC B A\na c\tC A\nb\tB\nc b\tB C\n' >spaced && tr -d ' ' <spaced >joined
+alone <spaced >links && alone --align-unit character <joined >out
+check "characters without spaces are linked as words" cmp links out
+wrong "tokens without a model" 2 "prints the links of words or characters" "$BIN/translate" --align --no-model --align-unit token one
 wrong "a line without columns" 1 "line 2 has no TAB" sh -c 'printf "a\tb\nc\n" | "$0" --align --no-model' "$BIN/translate"
 wrong "--align-join with a model" 2 "goes with --align --no-model" translate --align --align-join forward one
 wrong "--no-model with --json" 2 "prints the links of words" "$BIN/translate" --align --no-model --json one

@@ -12,7 +12,8 @@ static void assert_words(const char *text, const char *words)
 {
     int word[100], count;
     char joined[200] = "";
-    if (!words_number(word, &count, text, strlen(text), &error)) fail_msg("%s", error.text);
+    if (!words_number(word, &count, text, strlen(text), false, &error))
+        fail_msg("%s", error.text);
     for (size_t i = 0; i < strlen(text); i++) {
         if (i && word[i] != word[i - 1]) strcat(joined, "|");
         if (!words_blank(text[i])) strncat(joined, text + i, 1);

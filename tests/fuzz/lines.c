@@ -122,6 +122,8 @@ static void begin(unsigned flags, char *const path[3], char *const part[3])
                        .reference = {(char **)path + 1, flags & 64 ? 2 : 1},
                        .significance = SIGNIFICANCE_NONE,
                        .invalid = flags & 128 ? TEXT_REPLACE : TEXT_STOP,
+                       .align_unit =
+                           what == ALIGN && flags & 64 ? ALIGN_CHARACTERS : ALIGN_WORDS,
                        .gold = gold ? path[2] : NULL};
     ChoiceConfig choice = {0};
     if (!gold && *part[2]) choice = (ChoiceConfig){.layer = *part[2] & 3, .head = part[2] + 1};

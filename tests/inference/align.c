@@ -203,7 +203,8 @@ TEST(words_between_spaces)
     assert_int_equal(word[0], 0);
     assert_int_equal(word[ids.count - 1], 4);
     /* And so it is for the text that the tokens make. */
-    assert_true(words_of_ids(other, &words, tokenizer, ids.id, (int)ids.count, NULL, &error));
+    assert_true(
+        words_of_ids(other, &words, tokenizer, ids.id, (int)ids.count, NULL, false, &error));
     assert_int_equal(other[0], 0);
     assert_int_equal(other[ids.count - 1], words - 1);
     assert_true(idlines_add(&lines, tokenizer, 32, "", 0, NULL, &error));
