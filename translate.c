@@ -242,21 +242,6 @@ static bool translate(Program *p, Error *error)
 
 /* ---- without translating ---- */
 
-static bool score_file(Program *p, Error *error)
-{
-    const Request *r = &p->request;
-    return scores_open(&p->scores, r, NULL, error) && scores_add_files(&p->scores, error) &&
-           scores_end(&p->scores, stdout, r->json, error) &&
-           stream_flush(stdout, "the scores", error);
-}
-
-/* Aligns words without a model. */
-static bool align_words(Program *p, Error *error)
-{
-    return input_open(&p->input, &p->request, p->news, error) &&
-           aligner_run(&p->input, &p->request, error);
-}
-
 static bool export_model(Program *p, Error *error)
 {
     Bundle *bundle = &p->models.bundle[0];
@@ -340,8 +325,12 @@ static bool work(Program *p, Error *error)
 {
     const Request *r = &p->request;
     if (r->by_hand) return compute_by_hand(p, error);
-    if (r->hypothesis.count) return score_file(p, error);
-    if (r->align && !r->model.count) return align_words(p, error);
+    if (r->hypothesis.count)
+        return scores_open(&p->scores, r, NULL, error) && scores_add_files(&p->scores, error) &&
+               scores_end(&p->scores, stdout, r->json, error) &&
+               stream_flush(stdout, "the scores", error);
+    if (r->align && !r->model.count)
+        return input_open(&p->input, r, p->news, error) && aligner_run(&p->input, r, error);
     if (r->export || r->page) return export_model(p, error);
     p->bundle = &p->models.bundle[0];
     if (!request_load_models(&p->models, r, error)) return false;

@@ -185,15 +185,13 @@ static bool check(Request *r, Error *error)
              (r->bleu_model && r->bleu_tokenize != TOKENIZATION_SPM),
          "--bleu-tokenize spm and --bleu-model FILE go together: FILE is a SentencePiece "
          "model"},
-        {r->page && (work || r->save_int8 || r->export || r->int8 || r->intervention.any ||
-                     r->model.count > 1),
-         "--page writes one model as it was trained, and stops: only --model goes with it"},
+        {(r->page || r->export) && (work || (r->page && r->export) || r->save_int8 || r->int8 ||
+                                    r->intervention.any || r->model.count > 1),
+         "--page or --export writes one model as it was trained, and stops: only --model goes "
+         "with it"},
         {r->save_int8 && (work || r->model.count > 1),
          "--save-int8 writes one model and stops: there is nothing to translate or to score "
          "with it"},
-        {r->export &&
-             (work || r->save_int8 || r->int8 || r->intervention.any || r->model.count > 1),
-         "--export writes one model as it was trained, and stops: only --model goes with it"},
         {(r->list_vocabulary || r->neighbours) && (work || r->save_int8),
          "--list-vocabulary and --neighbours print words and stop: there is nothing to "
          "translate, to score or to save with them"},

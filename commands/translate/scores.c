@@ -25,31 +25,18 @@ static char *split_pieces(const void *tokenizer, const char *text, Error *error)
     return tokenizer_split(tokenizer, text, error);
 }
 
-/* Loads the SentencePiece model that BLEU splits by. */
-static bool load_tokenizer(Scores *scores, const char *path, Error *error)
-{
-    enum { LARGEST = 1 << 28 };
-    unsigned char *adopted = NULL;
-    size_t size, adopted_size;
-    char *bytes = file_read(path, LARGEST, &size, error);
-    bool good = bytes &&
-                (tokenizer_adopt(&adopted, &adopted_size, bytes, size, NULL, 0, error) ||
-                 error_prefix(error, "%s", path)) &&
-                (scores->tokenizer = tokenizer_load(adopted, adopted_size, error));
-    free(bytes);
-    free(adopted);
-    return good;
-}
-
 bool scores_open(Scores *scores, const Request *r, const Tokenizer *tokenizer, Error *error)
 {
     int systems = r->hypothesis.count ? r->hypothesis.count : 1;
     Bleu bleu = {.tokenization = (Tokenization)r->bleu_tokenize, .lowercase = r->lowercase};
+    const char *const model[SIDES] = {[TARGET] = r->bleu_model};
+    Vocabulary *own = &scores->vocabulary;
     *scores = (Scores){.request = r};
-    if (r->bleu_model && !load_tokenizer(scores, r->bleu_model, error)) return false;
+    if (r->bleu_model && (!vocabulary_read(own, model, error) || !vocabulary_load(own, error)))
+        return false;
     if (bleu.tokenization == TOKENIZATION_SPM) {
         bleu.split = split_pieces;
-        bleu.context = scores->tokenizer ? scores->tokenizer : tokenizer;
+        bleu.context = r->bleu_model ? own->tokenizer[TARGET] : tokenizer;
     }
     scores->none = statistics_none(&bleu);
     scores->references = r->reference.count;
@@ -82,7 +69,7 @@ void scores_close(Scores *scores)
     for (int s = 0; s < scores->systems; s++) free(scores->system[s].segment);
     free(scores->reference);
     free(scores->system);
-    tokenizer_free(scores->tokenizer);
+    vocabulary_free(&scores->vocabulary);
     *scores = (Scores){.replaced = replaced};
 }
 

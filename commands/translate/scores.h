@@ -4,7 +4,7 @@
 
 #include "commands/translate/request.h"
 #include "data/text.h"
-#include "data/tokenizer.h"
+#include "data/vocabulary.h"
 #include "scores/significance.h"
 
 #include <stdio.h>
@@ -20,7 +20,7 @@ typedef struct System {
 typedef struct Scores {
     const Request *request;
     Statistics none;        // of no line
-    Tokenizer *tokenizer;   // of --bleu-model, or NULL
+    Vocabulary vocabulary;  // of --bleu-model, or {0}
     System *system;         // [systems]
     TextReader *reference;  // [references], and then the files of hypotheses
     int systems, references, files;

@@ -60,12 +60,12 @@ bool view_open(View *view, Error *error)
 
 /* Draws "out.png" of a single sentence, "out-3.png" of the third text or of a text's third
  * sentence, "out-3-2.png" of the second sentence of the third text. */
-static bool draw(const View *view, const PictureInput *input, const char *name,
-                 long long number, int sentence, Error *error)
+static bool draw(const View *view, const PictureInput *input, const char *name, int sentence,
+                 Error *error)
 {
     char path[4200], text[24] = "", part[16] = "";
     const char *ending = strrchr(name, '.');
-    if (view->request->texts.count != 1) snprintf(text, sizeof text, "-%lld", number);
+    if (view->request->texts.count != 1) snprintf(text, sizeof text, "-%lld", view->number);
     if (sentence) snprintf(part, sizeof part, "-%d", sentence);
     snprintf(path, sizeof path, "%.*s%s%s%s", (int)(ending - name), name, text, part, ending);
     if (!command_draw_attention(path, input, path, error)) return false;
@@ -82,10 +82,8 @@ static bool report_heads(View *view, Error *error)
     return stream_flush(stdout, "the report", error);
 }
 
-/* Draws, prints or explains the attention of a sentence of text `number`; sentence: 0 if it is the
- * only one. */
-static bool show(View *view, SentenceAnswer *answer, long long number, int sentence,
-                 Error *error)
+/* Draws, prints or explains the attention of a sentence; sentence: 0 if it is the only one. */
+static bool show(View *view, SentenceAnswer *answer, int sentence, Error *error)
 {
     const Request *r = view->request;
     const Snapshot *snapshot = snapshot_get(&answer->lazy, error);
@@ -103,7 +101,7 @@ static bool show(View *view, SentenceAnswer *answer, long long number, int sente
                                 .given = r->given != NULL,
                                 .missing = view->missing};
     for (int i = 0; good && i < r->attention.count; i++)
-        good = draw(view, &input, r->attention.item[i], number, sentence, error);
+        good = draw(view, &input, r->attention.item[i], sentence, error);
     good = good && (!r->show || r->json || picture_save(NULL, stdout, &input, error)) &&
            (!r->explain || explain_print(stdout, snapshot, input.vocabulary, &view->choice,
                                          r->word, r->backward ? &update : NULL, error));
@@ -127,11 +125,11 @@ static int *find_words(int *words, const SentenceAnswer *a, const Bundle *bundle
     return word;
 }
 
-/* answer->links (=) the links of all sentences, in words or tokens of the whole text. lines: from the
- * sentence `first` on */
-static bool find_links(const View *view, Answer *answer, const IdLines *lines, int first,
-                       Error *error)
+/* answer->links (=) the links of all sentences, in words, tokens or characters of the whole text. */
+static bool find_links(const View *view, Answer *answer, Error *error)
 {
+    const IdLines *lines = &view->passages->lines;
+    int first = view->passage->first;
     TextAnswer *a = &answer->text;
     size_t length = strlen(a->text);
     AlignUnit unit = (AlignUnit)view->request->align_unit;
@@ -296,66 +294,65 @@ static bool put_attention(JsonWriter *json, const View *view, SentenceAnswer *an
     return good;
 }
 
-/* The members of a translation of sentences `source`. whole: of the whole text; show: with the attention, of one sentence */
-static bool put_members(JsonWriter *json, const View *view, const Answer *answer,
-                        const Sentence *source, bool whole, bool show, Error *error)
+/* The members of a translation of sentences `source`. links: of the whole text, or NULL; show: with the
+ * attention, of one sentence */
+static bool put_members(JsonWriter *json, const View *view, const TextAnswer *a,
+                        const Links *links, const Sentence *source, bool show, Error *error)
 {
-    const TextAnswer *a = &answer->text;
     json_put_text(json, "text", a->text);
     json_put_real(json, "score", a->score);
     json_put_real(json, "log_probability", a->log_probability);
     if (a->count == 0) view_put_tokens(json, view->bundle, NULL, NULL, 0);
     if (a->count == 0) json_put_reals(json, "confidence", NULL, 0);
     if (a->count == 1 && !put_hypothesis(json, view, a->sentence, error)) return false;
-    if (view->request->align && whole && a->count) links_put(json, &answer->links);
+    if (view->request->align && links && a->count) links_put(json, links);
     put_doubts(json, a, source);
     return !show || a->count != 1 || put_attention(json, view, a->sentence, error);
 }
 
-/* A translation of text p, into the object that is open. show: with the attention */
-static bool put_answer(JsonWriter *json, const View *view, const Answer *answer,
-                       const Passages *passages, int p, bool show, Error *error)
+/* A translation of the text, into the object that is open. show: with the attention */
+static bool put_answer(JsonWriter *json, const View *view, const Answer *answer, bool show,
+                       Error *error)
 {
     const TextAnswer *a = &answer->text;
-    const Passage *passage = &passages->passage[p];
-    const Sentence *source = passages->sentence + passage->first;
+    const Passage *passage = view->passage;
+    const Sentence *source = view->passages->sentence + passage->first;
     bool whole = a->count == 1 && source->begin == 0 && source->end == passage->length;
-    bool good = put_members(json, view, answer, source, true, show, error);
+    bool good = put_members(json, view, a, &answer->links, source, show, error);
     if (whole || !a->count) return good;
     json_open_array(json, "sentences");
-    for (int i = 0; good && i < a->count; i++) {
+    for (int i = 0; good && i < a->count; i++, source++) {
         SentenceAnswer *s = &a->sentence[i];
-        const Answer one = {.text = {.sentence = s,
-                                     .count = 1,
-                                     .text = s->text,
-                                     .score = s->hypothesis->score,
-                                     .log_probability = s->hypothesis->log_probability}};
+        const TextAnswer one = {.sentence = s,
+                                .count = 1,
+                                .text = s->text,
+                                .score = s->hypothesis->score,
+                                .log_probability = s->hypothesis->log_probability};
         json_open(json, NULL);
-        put_range(json, "source", passage->text, source[i].begin, source[i].end);
+        put_range(json, "source", passage->text, source->begin, source->end);
         put_range(json, "target", a->text, a->begin[i], a->begin[i] + strlen(s->text));
-        good = put_members(json, view, &one, source + i, false, show && a->count > 1, error);
+        good = put_members(json, view, &one, NULL, source, show && a->count > 1, error);
         json_close(json);
     }
     json_close(json);
     return good;
 }
 
-static bool print_json(const View *view, const Answer *answers, int count,
-                       const Passages *passages, int p, long long number, Error *error)
+static bool print_json(const View *view, const Answer *answers, int count, Error *error)
 {
-    const StringList *unknown = &passages->passage[p].unknown;
+    const StringList *unknown = &view->passage->unknown;
     bool several = view->request->search.n_best > 1;
     JsonWriter json = {.out = stdout, .lines = true};
     json_open(&json, NULL);
-    json_put_integer(&json, "line", number);
+    json_put_integer(&json, "line", view->number);
     if (json_is_string(view->id)) json_put_text(&json, "id", json_string_value(view->id));
     if (json_is_integer(view->id)) json_put_integer(&json, "id", json_integer_value(view->id));
     json_put_texts(&json, "unknown", unknown->item, unknown->count);
-    bool good = put_answer(&json, view, answers, passages, p, view->request->show, error);
+    bool good = put_answer(&json, view, answers, view->request->show, error);
     if (several) json_open_array(&json, "n_best");
     for (int h = 0; several && good && h < count; h++) {
         json_open(&json, NULL);
-        good = put_answer(&json, view, &answers[h], passages, p, false, error);
+        good = put_answer(&json, view, &answers[h], false, error);
         json_close(&json);
     }
     if (several) json_close(&json);
@@ -363,10 +360,11 @@ static bool print_json(const View *view, const Answer *answers, int count,
     return good;
 }
 
-static void print_text(const Answer *answer, const Request *r, long long number)
+static void print_text(const View *view, const Answer *answer)
 {
+    const Request *r = view->request;
     bool several = r->search.n_best > 1, links = r->align && answer->text.count;
-    if (several) printf("%lld ||| ", number);
+    if (several) printf("%lld ||| ", view->number);
     (several || links ? utf8_put : utf8_put_lines)(stdout, answer->text.text);
     if (several) printf(" ||| %.4f", answer->text.score);
     if (links) fputs(" ||| ", stdout), links_print(stdout, &answer->links);
@@ -374,7 +372,7 @@ static void print_text(const Answer *answer, const Request *r, long long number)
 }
 
 /* Says what is probably wrong with the translation of a text, for MOST_DOUBTS texts. */
-static void warn(View *view, const TextAnswer *a, long long number)
+static void warn(View *view, const TextAnswer *a)
 {
     int doubtful = 0, limit = 0, missing = 0;
     TextStream stream;
@@ -393,19 +391,19 @@ static void warn(View *view, const TextAnswer *a, long long number)
         fprintf(out, "%s has a low score (%.2f)", missing || limit ? " and" : "", a->score);
     char *what = textstream_close(&stream);
     if (what && *what && ++view->warned <= MOST_DOUBTS)
-        command_say(view->news, "check line %lld: its translation%s", number, what);
+        command_say(view->news, "check line %lld: its translation%s", view->number, what);
     free(what);
 }
 
-/* answer (=) the h-th best translation of text p. */
+/* answer (=) the h-th best translation of the text. */
 static bool make_answer(View *view, Answer *answer, const Translation *translation, int h,
-                        const Passages *passages, int p, Error *error)
+                        Error *error)
 {
     const Request *r = view->request;
     TextAnswer *a = &answer->text;
-    bool good = answer_create(a, passages, p, translation, h, &r->search, r->json, error);
-    if (good && r->align && a->count)
-        good = find_links(view, answer, &passages->lines, passages->passage[p].first, error);
+    int p = (int)(view->passage - view->passages->passage);
+    bool good = answer_create(a, view->passages, p, translation, h, &r->search, r->json, error);
+    if (good && r->align && a->count) good = find_links(view, answer, error);
     for (int i = 0; h > 0 && i < a->count; i++) {
         snapshot_close(a->sentence[i].lazy.taken);
         a->sentence[i].lazy.taken = NULL;
@@ -420,25 +418,24 @@ bool view_answer(View *view, char **text, const Passages *passages, int p,
     const Request *r = view->request;
     int sentences = passages->passage[p].count, count = 1;
     bool shows = r->attention.count || r->show || r->explain || r->head_report;
-    bool several = r->search.n_best > 1, good = true;
-    for (int i = 0; several && i < sentences; i++)
+    view->passages = passages, view->passage = &passages->passage[p], view->number = number;
+    for (int i = 0; r->search.n_best > 1 && i < sentences; i++)
         if (translation[i].count > count) count = translation[i].count;
     Answer *answers = calloc((size_t)count, sizeof *answers);
     if (!answers) return error_memory(error, "for %d texts", count);
-    if (!sentences && shows && r->texts.count == 1)
-        good = error_set(error, "the text has nothing to translate: it has no attention");
-    else if (!sentences && shows)
+    bool good = sentences || !shows || r->texts.count != 1 ||
+                error_set(error, "the text has nothing to translate: it has no attention");
+    if (good && !sentences && shows)
         command_say(view->news, "line %lld has nothing to translate: it has no attention",
                     number);
     for (int h = 0; h < count && good; h++)
-        good = make_answer(view, &answers[h], translation, h, passages, p, error);
-    if (good) warn(view, &answers->text, number);
-    if (good && r->json && !r->head_report)
-        good = print_json(view, answers, count, passages, p, number, error);
+        good = make_answer(view, &answers[h], translation, h, error);
+    if (good) warn(view, &answers->text);
+    if (good && r->json && !r->head_report) good = print_json(view, answers, count, error);
     else if (!r->head_report && (!sentences || !r->explain))
-        for (int h = 0; good && h < count; h++) print_text(&answers[h], r, number);
+        for (int h = 0; good && h < count; h++) print_text(view, &answers[h]);
     for (int i = 0; good && shows && i < sentences; i++)
-        good = show(view, &answers->text.sentence[i], number, sentences > 1 ? i + 1 : 0, error);
+        good = show(view, &answers->text.sentence[i], sentences > 1 ? i + 1 : 0, error);
     *text = answers->text.text;
     answers->text.text = NULL;
     for (int h = 0; h < count; h++) {

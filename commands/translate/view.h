@@ -24,6 +24,10 @@ typedef struct View {
     Heads heads;             // with --head-report
     int warned;              // texts whose translation is probably wrong
     MissingGlyphs *missing;  // in the pictures; command_share; NULL: fonts are not checked
+    /* the text that is shown */
+    const Passages *passages;
+    const Passage *passage;
+    long long number;  // its line
 } View;
 
 bool view_open(View *view, Error *error);
