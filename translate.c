@@ -23,7 +23,6 @@
 #include "commands/progressbar.h"
 #include "commands/translate/aligner.h"
 #include "commands/translate/alignment.h"
-#include "commands/translate/document.h"
 #include "commands/translate/input.h"
 #include "commands/translate/likelihood.h"
 #include "commands/translate/neighbours.h"
@@ -31,7 +30,9 @@
 #include "commands/translate/scores.h"
 #include "commands/translate/view.h"
 #include "commands/translate/webpage.h"
+#include "data/html.h"
 #include "explain/byhand.h"
+#include "inference/answer.h"
 #include "inference/bundle.h"
 #include "inference/marian.h"
 #include "inference/scoring.h"
@@ -65,6 +66,7 @@ typedef struct Program {
     json_t *ids;        // of its texts, with --json: null if a text has none
     uint64_t before;    // sentences of the chunks before it
     IdLines prefix;     // what each translation begins with
+    int missing;        // spans of HTML documents that their translations lack
     FILE *news;         // standard error; NULL with --quiet
 } Program;
 
@@ -190,21 +192,28 @@ static void show_progress(void *context, int sentences)
     progressbar_end(bar);
 }
 
-static bool translate_chunk(Program *p, Error *error)
+/* out (=) the translations of all sentences of the chunk */
+static bool search(Program *p, Translations *out, Error *error)
 {
-    if (p->request.given) return answer_given(p, error);
     Packed prefix = p->prefix.count ? idlines_packed(&p->prefix) : (Packed){0};
     const Passages *chunk = &p->passages;
+    if (!chunk->lines.count) return true;
     TranslatorInput input = {.source = idlines_packed(&chunk->lines),
                              .prefix = p->prefix.count ? &prefix : NULL,
                              .placeholder = passages_placeholder(chunk),
                              .line = p->before + 1,
                              .done = show_progress,
                              .context = p};
+    return translator_run(out, &p->models.ensemble, &input, &p->request.search, p->workers,
+                          &file_stop, error);
+}
+
+static bool translate_chunk(Program *p, Error *error)
+{
+    if (p->request.given) return answer_given(p, error);
+    const Passages *chunk = &p->passages;
     Translations out = {0};
-    bool good = !chunk->lines.count ||
-                translator_run(&out, &p->models.ensemble, &input, &p->request.search,
-                               p->workers, &file_stop, error);
+    bool good = search(p, &out, error);
     p->before += (uint64_t)chunk->lines.count;
     if (p->request.attention.count || p->request.reference.count)
         progressbar_clear(&p->input.bar);
@@ -238,6 +247,84 @@ static bool translate(Program *p, Error *error)
             return false;
     }
     return result != TEXT_ERROR;
+}
+
+/* ---- HTML documents (data/html.h) ---- */
+
+/* translation (=) those of blocks first .. first+CHUNK-1, for free(). */
+static bool translate_blocks(Program *p, const HtmlDocument *d, int first, char **translation,
+                             Error *error)
+{
+    Passages *passages = &p->passages;
+    Translations out = {0};
+    bool good = true;
+    passages_clear(passages);
+    for (int k = first; good && k < d->count && k < first + CHUNK; k++)
+        good = passages_add(passages, d->block[k].text, strlen(d->block[k].text), error);
+    for (int k = 0; good && k < passages->count; k++)
+        input_warn_unknown(&p->input, &passages->passage[k].unknown, NULL);
+    good = good && search(p, &out, error);
+    for (int k = 0; good && !out.stopped && k < passages->count; k++) {
+        TextAnswer a = {0};
+        good = answer_create(&a, passages, k,
+                             out.sentence ? out.sentence + passages->passage[k].first : NULL, 0,
+                             &p->request.search, false, error);
+        for (int i = 0; good && i < a.count; i++) p->missing += a.sentence[i].missing.count;
+        translation[first + k] = a.text, a.text = NULL;
+        answer_free(&a);
+    }
+    good = good && !out.stopped;
+    translations_free(&out);
+    return good;
+}
+
+/* name: of the document, for errors */
+static bool translate_document(Program *p, const char *html, size_t length, const char *name,
+                               Error *error)
+{
+    HtmlDocument d = {0};
+    size_t bad;
+    bool good = (utf8_is_valid(html, length, &bad) ||
+                 error_set(error, "%s is not valid UTF-8 (byte %zu)", name, bad + 1)) &&
+                (strlen(html) == length || error_set(error, "%s has a NUL byte in it", name)) &&
+                html_open(&d, html, length, error);
+    char **translation = calloc((size_t)d.count + 1, sizeof *translation), *out = NULL;
+    for (int k = 0; good && translation && k < d.count; k += CHUNK)
+        good = translate_blocks(p, &d, k, translation, error);
+    if (good && translation) out = html_join(&d, (const char *const *)translation);
+    if (out) fputs(out, stdout);
+    else if (good) good = error_memory(error, "for HTML");
+    for (int k = 0; translation && k < d.count; k++) free(translation[k]);
+    free(out);
+    free(translation);
+    html_close(&d);
+    return good;
+}
+
+/* Prints each text, or the whole of standard input, with its blocks translated. */
+static bool translate_documents(Program *p, Error *error)
+{
+    const StringList *texts = &p->request.texts;
+    bool good = passages_open(&p->passages, p->bundle, &p->request.passage, error);
+    for (int i = 0; good && i < texts->count; i++) {
+        char name[24];
+        snprintf(name, sizeof name, "text %d", i + 1);
+        good = translate_document(p, texts->item[i], strlen(texts->item[i]), name, error);
+        putchar('\n');
+    }
+    if (good && !texts->count) {
+        size_t length = 0;
+        char *html = file_read_input("-", TEXT_MAX_LINE, &length, error);
+        good = html && translate_document(p, html, length, TEXT_STANDARD_INPUT, error);
+        free(html);
+    }
+    bool one = p->missing == 1;
+    if (good && p->missing)
+        command_say(p->news,
+                    "check the translation: %d number%s, name%s or the like of the document %s "
+                    "not in it",
+                    p->missing, one ? "" : "s", one ? "" : "s", one ? "is" : "are");
+    return stream_flush(stdout, "the translations", error) && good;
 }
 
 /* ---- without translating ---- */
@@ -310,7 +397,7 @@ static bool read_input(Program *p, Error *error)
     if (good && may_be_pairs && !pairs) good = input_is_pairs(&p->input, &pairs, error);
     if (good && r->score)
         good = likelihood_run(&p->input, &p->models, p->workers, r->json, error);
-    else if (good && r->html) good = document_run(&p->input, &p->models, p->workers, r, error);
+    else if (good && r->html) good = translate_documents(p, error);
     else if (good)
         good = pairs ? alignment_run(&p->input, p->bundle, p->view.by, r,
                                      r->head_report ? &p->view.heads : NULL, error)

@@ -60,13 +60,10 @@ void exchange_answer(Exchange *e, int status, json_t *answer)
 
 void exchange_error(Exchange *e, int status, const char *format, ...)
 {
-    char *text = NULL;
     va_list arguments;
     va_start(arguments, format);
-    if (vasprintf(&text, format, arguments) < 0) text = NULL;
+    exchange_answer(e, status, json_pack("{s:o}", "error", json_vsprintf(format, arguments)));
     va_end(arguments);
-    exchange_answer(e, status, text ? json_pack("{s:s}", "error", text) : NULL);
-    free(text);
 }
 
 void exchange_wait(Exchange *e)
@@ -97,12 +94,11 @@ static enum MHD_Result add_field(void *context, enum MHD_ValueKind kind, const c
     /* the parts are put together as bytes: a character may be in two */
     if (!key || (offset == 0 && before)) return MHD_YES;
     if (memchr(bytes, 0, length)) e->refused = true;
-    size_t own = before ? json_string_length(before) : 0;
-    char *all = malloc(own + length + 1);
-    if (!all) return MHD_NO;
-    if (own) memcpy(all, json_string_value(before), own);
-    memcpy(all + own, bytes, length);
-    json_object_set_new_nocheck(e->request, key, json_stringn_nocheck(all, own + length));
+    char *all;
+    int size =
+        asprintf(&all, "%s%.*s", before ? json_string_value(before) : "", (int)length, bytes);
+    if (size < 0) return MHD_NO;
+    json_object_set_new_nocheck(e->request, key, json_stringn_nocheck(all, (size_t)size));
     free(all);
     return MHD_YES;
 }

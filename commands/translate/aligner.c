@@ -21,7 +21,7 @@ static const real LEAST = (real)0.3;
 typedef struct Text {
     json_t *number;  // of each word
     Ids id;          // of the words, and 0 after the last of a sentence
-    size_t *start;   // [pairs+1]
+    size_t *end;     // [pairs] of each sentence
     size_t size;
 } Text;
 
@@ -59,7 +59,7 @@ static bool add_sentence(Text *text, size_t pair, const char *line, size_t lengt
     bool good = (word || error_memory(error, "for the words of a line")) &&
                 words_number(word, &words, line, length, characters, error);
     *too_long = good && words >= MOST;
-    if (!GROW(text->start, text->size, pair + 2)) good = error_memory(error, "for a text");
+    if (!GROW(text->end, text->size, pair + 1)) good = error_memory(error, "for a text");
     for (size_t at = 0, end; good && !*too_long && at < length; at = end) {
         for (end = at; end < length && !words_blank(line[end]) && word[end] == word[at];) end++;
         if (end > at) good = add_word(text, line + at, end - at, error);
@@ -67,7 +67,7 @@ static bool add_sentence(Text *text, size_t pair, const char *line, size_t lengt
     }
     if (good && !GROW(text->id.id, text->id.size, text->id.count + 1))
         good = error_memory(error, "for a text");
-    if (good) text->id.id[text->id.count++] = ID_END, text->start[pair + 1] = text->id.count;
+    if (good) text->id.id[text->id.count++] = ID_END, text->end[pair] = text->id.count;
     free(word);
     return good;
 }
@@ -78,11 +78,8 @@ static bool read_pairs(Aligner *a, Error *error)
     size_t length[SIDES];
     TextResult result;
     for (int side = 0; side < SIDES; side++) {
-        Text *text = &a->text[side];
-        text->number = json_object();
-        if (!text->number || !GROW(text->start, text->size, 1))
-            return error_memory(error, "for a text");
-        text->start[0] = 0;
+        a->text[side].number = json_object();
+        if (!a->text[side].number) return error_memory(error, "for a text");
     }
     while ((result = input_next_columns(a->input, line, length, NULL, error)) == TEXT_LINE) {
         bool too_long[SIDES];
@@ -105,8 +102,9 @@ static PairIds pair_of(const Aligner *a, size_t p, int direction)
     PairIds pair = {.number = p};
     for (int side = 0; side < SIDES; side++) {
         const Text *text = &a->text[side ^ direction];
-        pair.id[side] = text->id.id + text->start[p];
-        pair.length[side] = (int)(text->start[p + 1] - text->start[p]);
+        size_t start = p ? text->end[p - 1] : 0;
+        pair.id[side] = text->id.id + start;
+        pair.length[side] = (int)(text->end[p] - start);
     }
     return pair;
 }
@@ -219,7 +217,7 @@ bool aligner_run(Input *input, const Request *request, Error *error)
         guide_free(&a->guide[d]);
         json_decref(a->text[d].number);
         free(a->text[d].id.id);
-        free(a->text[d].start);
+        free(a->text[d].end);
     }
     links_free(&a->links);
     links_free(&a->gold);

@@ -146,28 +146,22 @@ bool scores_add(Scores *scores, const char *const *hypothesis)
     return good;
 }
 
-/* The next line of every system's file; *count (=) of how many there is one. */
-static bool next_hypotheses(Scores *scores, const char **hypothesis, int *count, Error *error)
-{
-    size_t length;
-    *count = 0;
-    for (int s = 0; s < scores->systems; s++) {
-        TextReader *reader = &scores->reference[scores->references + s];
-        TextResult result = text_next(reader, &hypothesis[s], &length, error);
-        if (result == TEXT_ERROR) return false;
-        *count += result == TEXT_LINE;
-    }
-    return true;
-}
-
 bool scores_add_files(Scores *scores, Error *error)
 {
     const char **hypothesis = calloc((size_t)scores->systems, sizeof *hypothesis);
     if (!hypothesis) return error_memory(error, "for %d systems", scores->systems);
-    int count;
-    bool good;
-    do good = next_hypotheses(scores, hypothesis, &count, error);
-    while (good && count == scores->systems && scores_add(scores, hypothesis));
+    int count;  // of systems that have a line
+    bool good = true;
+    do {
+        count = 0;
+        for (int s = 0; good && s < scores->systems; s++) {
+            size_t length;
+            TextResult result = text_next(&scores->reference[scores->references + s],
+                                          &hypothesis[s], &length, error);
+            good = result != TEXT_ERROR;
+            count += result == TEXT_LINE;
+        }
+    } while (good && count == scores->systems && scores_add(scores, hypothesis));
     free(hypothesis);
     if (good && count && count < scores->systems)
         return error_set(error,

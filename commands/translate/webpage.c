@@ -68,10 +68,21 @@ static bool put_packed(FILE *out, const char *id, const void *bytes, size_t coun
     return good;
 }
 
-/* The languages that the names of the training text's files say: "en fr". */
-static bool put_languages(FILE *out, const Bundle *bundle, Error *error)
+static bool put_model(FILE *out, const Bundle *bundle, Error *error)
 {
-    fputs("<script type=\"text/plain\" id=\"codes\">", out);
+    const Vocabulary *v = &bundle->vocabulary;
+    TextStream stream;
+    fputs("<script type=\"text/plain\" id=\"options\">", out);
+    config_print(out, &bundle->model.config);
+    fputs("</script>\n", out);
+    if (textstream_open(&stream)) put_weights(stream.out, &bundle->model);
+    char *weights = textstream_close(&stream);
+    bool good = weights && put_packed(out, "source", v->model[SOURCE], v->size[SOURCE]) &&
+                put_packed(out, "vocabulary", v->model[TARGET], v->size[TARGET]) &&
+                put_packed(out, "int8", weights, stream.length);
+    free(weights);
+    if (!good) return error_memory(error, "for a page");
+    fputs("<script type=\"text/plain\" id=\"codes\">", out);  // of the languages: "en fr"
     for (int side = 0; side < SIDES; side++) {
         char *code;
         if (!bundle_language(&code, bundle, (CorpusSide)side, error)) return false;
@@ -80,23 +91,6 @@ static bool put_languages(FILE *out, const Bundle *bundle, Error *error)
     }
     fputs("</script>\n", out);
     return true;
-}
-
-static bool put_model(FILE *out, const Bundle *bundle, Error *error)
-{
-    const Vocabulary *v = &bundle->vocabulary;
-    TextStream stream;
-    fputs("<script type=\"text/plain\" id=\"options\">", out);
-    config_print(out, &bundle->model.config);
-    fputs("</script>\n", out);
-    bool good = textstream_open(&stream);
-    if (good) put_weights(stream.out, &bundle->model);
-    char *weights = textstream_close(&stream);
-    good = weights && put_packed(out, "source", v->model[SOURCE], v->size[SOURCE]) &&
-           put_packed(out, "vocabulary", v->model[TARGET], v->size[TARGET]) &&
-           put_packed(out, "int8", weights, stream.length);
-    free(weights);
-    return good ? put_languages(out, bundle, error) : error_memory(error, "for a page");
 }
 
 /* The page without a model, for free(). */
@@ -139,9 +133,8 @@ bool webpage_save(const char *path, const Bundle *bundle, const char *name, Erro
     char *page = read_page(&length, error);
     if (!page) return false;
     const char *slash = strrchr(name, '/');
-    bool good = textstream_open(&stream) || error_memory(error, "for a page");
-    if (good)
-        good = put_page(stream.out, page, length, bundle, slash ? slash + 1 : name, error);
+    bool good = (textstream_open(&stream) || error_memory(error, "for a page")) &&
+                put_page(stream.out, page, length, bundle, slash ? slash + 1 : name, error);
     char *text = textstream_close(&stream);
     free(page);
     if (good) return file_replace_text(path, text, error);
