@@ -174,7 +174,7 @@ static void send_attention(const Job *job, const QkvModel *model,
 static void done(Task *task, const QkvModel *model, const QkvTranslation *translation,
                  const QkvError *error)
 {
-    Job *job = task->context;
+    Job *job = (Job *)task;
     if (!translation)
         exchange_error(job->exchange, 500, "Cannot translate text: %s", error->text);
     else if (job->format) send_attention(job, model, translation);
@@ -328,7 +328,7 @@ static void translate(Interface *in, Exchange *e)
     *job = (Job){.exchange = e,
                  .details = json_is_true(json_object_get(e->request, "details")),
                  .format = texts ? NULL : format};
-    job->task = (Task){.done = done, .context = job, .alternatives = 1};
+    job->task = (Task){.done = done, .alternatives = 1};
     if (texts && others > 0)
         job->task.alternatives += others < MOST_ALTERNATIVES ? (int)others : MOST_ALTERNATIVES;
     job->task.pair = find_pair(in, e, &job->detected);

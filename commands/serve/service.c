@@ -304,14 +304,15 @@ Service *service_start(const ServeSettings *settings, int argc, char *const *arg
 {
     int threads = settings->threads ? settings->threads : workers_processors();
     Service *s = calloc(1, sizeof *s);
-    if (s) *s = (Service){.settings = settings, .argc = argc, .argv = argv};
-    if (s) pthread_mutex_init(&s->lock, NULL);
-    if (s) s->pair = calloc((size_t)settings->model.count + 1, sizeof *s->pair);
-    bool good = (s && s->pair) || error_memory(error, "to serve");
-    good = good && load_pairs(s, error) && start_lane(&s->lane[0], s, threads, 1, error) &&
-           start_lane(&s->lane[1], s, 1, threads, error);
+    if (!s) return error_memory(error, "to serve"), NULL;
+    *s = (Service){.settings = settings, .argc = argc, .argv = argv};
+    pthread_mutex_init(&s->lock, NULL);
+    s->pair = calloc((size_t)settings->model.count + 1, sizeof *s->pair);
+    bool good = (s->pair || error_memory(error, "to serve")) && load_pairs(s, error) &&
+                start_lane(&s->lane[0], s, threads, 1, error) &&
+                start_lane(&s->lane[1], s, 1, threads, error);
     if (good) return s;
-    if (s) service_stop(s);
+    service_stop(s);
     return NULL;
 }
 
@@ -326,7 +327,7 @@ void service_stop(Service *s)
         for (int i = 0; i < s->lane[l].threads; i++) pthread_join(s->lane[l].thread[i], NULL);
         free(s->lane[l].thread);
     }
-    for (int i = 0; s->pair && i < s->pairs; i++) release(s, s->pair[i].loaded);
+    for (int i = 0; i < s->pairs; i++) release(s, s->pair[i].loaded);
     free(s->pair);
     free(s);
 }

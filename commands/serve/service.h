@@ -20,7 +20,7 @@ typedef struct Pair {
     struct Loaded *loaded;  // private
 } Pair;
 
-/* The texts of one request. */
+/* The texts of one request: the first member of what the caller has for it. */
 typedef struct Task {
     const Pair *pair;
     const char **text;  // [count]
@@ -30,7 +30,6 @@ typedef struct Task {
     /* Called on a thread of the service, once. translation [count]; NULL: the error says why */
     void (*done)(struct Task *task, const QkvModel *model, const QkvTranslation *translation,
                  const QkvError *error);
-    void *context;
     struct Task *next;  // of the service
 } Task;
 

@@ -108,3 +108,15 @@ check "is named" grep -qx "translate: check line 1: its translation has a low sc
 "$BIN/translate" --model "$here/data/toy/model.safetensors" --json --given "jane a 12 chats" "jane has 13 cats, {name}" >out 2>err
 check "what a given translation lacks, in JSON" grep -qF '"missing":["13","{name}"]' out
 check "is named, too" grep -qx "translate: check line 1: its translation has no 13, {name}" err
+
+# ---- HTML documents ----
+printf '<!-- a --><p class=x>jane visits africa</p>\n<pre>jane visits africa</pre><br>' >text
+printf '<!-- a --><p class=x>%s</p>\n<pre>jane visits africa</pre><br>' "$one" >document
+gives "an HTML document" document --html
+translate --html "<p>jane visits africa</p>" "7" >out
+check "texts that are HTML" test "$(cat out)" = "<p>$one</p>
+7"
+printf '<p>a\377' >bad
+wrong "HTML that is not UTF-8" 1 "standard input is not valid UTF-8 (byte 5)" sh -c "'$BIN/translate' --model toy --html <bad"
+printf '<p>a\0b' >bad
+wrong "HTML with a NUL byte" 1 "standard input has a NUL byte in it" sh -c "'$BIN/translate' --model toy --html <bad"
