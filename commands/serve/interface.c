@@ -186,11 +186,7 @@ static void done(Task *task, const QkvModel *model, const QkvTranslation *transl
 
 static bool is_language(const Interface *in, const char *code)
 {
-    for (int i = 0; i < in->pairs; i++) {
-        const Pair *pair = &in->pair[i];
-        if (!strcmp(pair->source, code) || !strcmp(pair->target, code)) return true;
-    }
-    return false;
+    return service_pair(in->service, code, NULL) || service_pair(in->service, NULL, code);
 }
 
 /* The languages of the texts, the most probable first; NULL: an answer was given. */
@@ -221,16 +217,15 @@ static bool detect_source(const Interface *in, Exchange *e, json_t **detected,
                           const char *target)
 {
     json_t *all = detect(e);
-    for (int i = 0; all && i < in->pairs; i++)
-        if (!strcmp(in->pair[i].target, target))
-            json_array_append_new(
-                all, json_pack("{s:i,s:s}", "confidence", 0, "language", in->pair[i].source));
+    const Pair *any = service_pair(in->service, NULL, target);
     for (size_t i = 0; i < json_array_size(all) && !*detected; i++) {
         json_t *guess = json_array_get(all, i);
         const char *code = text_of(guess, "language");
         if (service_pair(in->service, code, target) || !strcmp(code, target))
             *detected = json_incref(guess);
     }
+    if (all && any && !*detected)
+        *detected = json_pack("{s:i,s:s}", "confidence", 0, "language", any->source);
     json_decref(all);
     return all;
 }

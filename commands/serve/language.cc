@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include <unicode/uloc.h>
+#include <unicode/ustring.h>
 #ifdef WITH_CLD2
 #include <cld2/public/compact_lang_det.h>
 #endif
@@ -13,13 +14,10 @@ void language_name(char name[LANGUAGE_NAME], const char *code)
 {
     UChar wide[LANGUAGE_NAME];
     UErrorCode status = U_ZERO_ERROR;
-    int length = uloc_getDisplayName(code, "en", wide, LANGUAGE_NAME - 1, &status);
-    if (U_FAILURE(status) || length == 0) {
-        snprintf(name, LANGUAGE_NAME, "%s", code);
-        return;
-    }
-    for (int i = 0; i < length; i++) name[i] = wide[i] < 128 ? char(wide[i]) : '?';
-    name[length] = 0;
+    int length = uloc_getDisplayName(code, "en", wide, LANGUAGE_NAME, &status);
+    u_strToUTF8(name, LANGUAGE_NAME - 1, nullptr, wide, length, &status);
+    name[LANGUAGE_NAME - 1] = 0;
+    if (U_FAILURE(status) || length == 0) snprintf(name, LANGUAGE_NAME, "%s", code);
 }
 
 int language_detect(LanguageGuess guess[LANGUAGES_FOUND], const char *text)

@@ -135,9 +135,10 @@ bool service_reload(Service *s, Error *error)
 
 const Pair *service_pair(const Service *s, const char *source, const char *target)
 {
-    for (int i = 0; i < s->pairs; i++)
-        if (!strcmp(s->pair[i].source, source) && !strcmp(s->pair[i].target, target))
-            return &s->pair[i];
+    for (const Pair *pair = s->pair; pair < s->pair + s->pairs; pair++)
+        if ((!source || !strcmp(pair->source, source)) &&
+            (!target || !strcmp(pair->target, target)))
+            return pair;
     return NULL;
 }
 

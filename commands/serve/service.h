@@ -38,7 +38,7 @@ typedef struct Task {
 Service *service_start(const ServeSettings *settings, int argc, char *const *argv,
                        Error *error);
 
-/* All pairs [*count]; the pair of two codes, or NULL. */
+/* All pairs [*count]; the first pair of two codes, of which NULL means any; or NULL. */
 const Pair *service_pairs(const Service *service, int *count);
 const Pair *service_pair(const Service *service, const char *source, const char *target);
 
