@@ -3,10 +3,8 @@
  *   read the options, load the models and start the threads that translate (commands/serve/service.h)
  *   listen (server.h); answer as LibreTranslate does, and with pictures and a page (interface.h)
  *   SIGHUP: load the models again. SIGTERM, SIGINT: answer what was begun, and end */
-#include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/file.h"

@@ -1,7 +1,6 @@
 /* server.c -- HTTP; see server.h. */
 #include "commands/serve/server.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
 #include <microhttpd.h>
 #include <netdb.h>
@@ -18,7 +17,6 @@
 #include "base/clock.h"
 #include "base/grow.h"
 #include "base/utf8.h"
-#include "data/text.h"
 
 enum { CONNECTIONS = 4000, SECONDS = 60, FIELD = 1 << 16, LAST_SECONDS = 10 };
 

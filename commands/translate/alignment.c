@@ -3,7 +3,6 @@
 
 #include "base/file.h"
 #include "base/textstream.h"
-#include "commands/command.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/file.h"
 #include "base/grow.h"
 #include "base/json.h"
 #include "commands/command.h"

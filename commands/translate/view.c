@@ -16,7 +16,6 @@
 #include "explain/explain.h"
 #include "explain/labels.h"
 #include "explain/maps.h"
-#include "explain/page.h"
 #include "explain/picture.h"
 #include "inference/answer.h"
 

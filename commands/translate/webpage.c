@@ -8,9 +8,7 @@
 #include <zlib.h>
 
 #include "base/file.h"
-#include "base/json.h"
 #include "base/textstream.h"
-#include "commands/command.h"
 #include "explain/page.h"
 #include "kernels/int8.h"
 
