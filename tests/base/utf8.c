@@ -39,6 +39,12 @@ TEST(test_utf8)
     }
 }
 
+TEST(test_count)
+{
+    assert_int_equal(utf8_count("", 0), 0);
+    assert_int_equal(utf8_count("a\xC3\xA4\xE6\x97\xA5\xF0\x9F\x98\x80", 10), 4);
+}
+
 TEST(test_fit)
 {
     char to[8];

@@ -22,6 +22,15 @@ static void assert_words(const char *text, const char *words)
     assert_int_equal(count, *text ? word[strlen(text) - 1] + 1 : 0);
 }
 
+TEST(test_characters)
+{
+    int word[16], count;
+    static const int wanted[] = {0, 1, 1, 1, 2, 2, 2, 2, 3, 3};
+    assert_true(words_number(word, &count, "a\xE6\x97\xA5\xE6\x9C\xAC b ", 10, true, &error));
+    assert_int_equal(count, 4);
+    for (int i = 0; i < 10; i++) assert_int_equal(word[i], wanted[i]);
+}
+
 TEST(test_words)
 {
     assert_words("", "");

@@ -215,6 +215,24 @@ TEST(words_between_spaces)
     tokenizer_free(tokenizer);
 }
 
+TEST(links_of_characters)
+{
+    static const int source[] = {0, 2, 2, 3}, target[] = {0, 1, 3};  // tokens of 2, 0, 1; 1, 2
+    static const char *const wanted[] = {"0-0", "0-1", "0-2", "1-0",
+                                         "1-1", "1-2", "2-1", "2-2"};
+    char link[24];
+    Error error;
+    Links links = {0};
+    assert_true(links_read(&links, "0-0 0-1 1-0 2-1", "it", 3, 2, &error));
+    assert_true(links_spread(&links, source, target, &error));
+    assert_int_equal(links.count, 8);
+    for (int k = 0; k < links.count; k++) {
+        snprintf(link, sizeof link, "%d-%d", links.link[k].source, links.link[k].target);
+        assert_string_equal(link, wanted[k]);
+    }
+    links_free(&links);
+}
+
 TEST(a_line_of_many_links_takes_linear_time)
 {
     static char text[4000000 + 1];
