@@ -133,7 +133,12 @@ static bool answer(Program *p, const Translation *translation, int i, Error *err
     long long number = p->input.lines - p->passages.count + i + 1;
     p->view.id = json_array_get(p->ids, (size_t)i);
     bool good = view_answer(&p->view, &text, &p->passages, i, translation, number, error);
-    if (good && p->request.reference.count) scores_add(&p->scores, (const char *[]){text});
+    if (good && p->request.reference.count) {
+        const Passage *passage = &p->passages.passage[i];
+        size_t tag = passage->tag;
+        while (tag && passage->text[tag - 1] == ' ') tag--;
+        scores_add(&p->scores, (const char *[]){text}, passage->text, tag);
+    }
     free(text);
     return good;
 }

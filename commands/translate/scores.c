@@ -66,16 +66,39 @@ void scores_close(Scores *scores)
         text_close(&scores->reference[f]);
     }
     for (int s = 0; s < scores->systems; s++) free(scores->system[s].segment);
+    for (int i = 0; i < scores->tags; i++) free(scores->tag[i].tag);
+    free(scores->tag);
     free(scores->reference);
     free(scores->system);
     vocabulary_free(&scores->vocabulary);
     *scores = (Scores){.replaced = replaced};
 }
 
+/* Adds a line to the sum of its tag. */
+static bool add_tag(Scores *scores, const char *tag, size_t length, const Statistics *line,
+                    Error *error)
+{
+    int i = 0;
+    while (i < scores->tags &&
+           (strncmp(scores->tag[i].tag, tag, length) != 0 || scores->tag[i].tag[length]))
+        i++;
+    if (i == scores->tags) {
+        char *own = strndup(tag, length);
+        if (!own || !GROW(scores->tag, scores->tag_size, (size_t)i + 1)) {
+            free(own);
+            return error_memory(error, "for the scores of %d tags", i + 1);
+        }
+        scores->tag[scores->tags++] = (TagScores){.tag = own, .total = scores->none};
+    }
+    scores->tag[i].lines++;
+    statistics_join(&scores->tag[i].total, line);
+    return true;
+}
+
 /* Adds one translation by each system: to its sum, and as a segment of its own or to that of its
  * document. */
 static bool add(Scores *scores, const char *const *hypothesis, const StringList *reference,
-                Error *error)
+                const char *tag, size_t tag_length, Error *error)
 {
     const Request *r = scores->request;
     bool same = r->hypothesis.count, keeps = keeps_segments(r), joins = scores->in_document;
@@ -91,6 +114,7 @@ static bool add(Scores *scores, const char *const *hypothesis, const StringList 
         free(own);
         if (!good) return false;
         statistics_join(&system->total, &line);
+        if (tag_length && !add_tag(scores, tag, tag_length, &line, error)) return false;
         if (keeps && !GROW(system->segment, system->size, (size_t)at + 1))
             return error_memory(error, "for the scores of %d lines", at + 1);
         if (keeps && joins) statistics_join(&system->segment[at], &line);
@@ -124,7 +148,8 @@ static bool next_references(Scores *scores, StringList *reference, bool *too_lon
     return true;
 }
 
-bool scores_add(Scores *scores, const char *const *hypothesis)
+bool scores_add(Scores *scores, const char *const *hypothesis, const char *tag,
+                size_t tag_length)
 {
     Error *failure = &scores->failure;
     if (failure->text[0]) return false;
@@ -140,7 +165,7 @@ bool scores_add(Scores *scores, const char *const *hypothesis)
                     scores->reference->name, scores->reference->line, CODEPOINTS_LIMIT);
     else if (good && scores->request->documents && empty && !reference.item[0][0])
         scores->in_document = false;
-    else if (good) good = add(scores, hypothesis, &reference, failure);
+    else if (good) good = add(scores, hypothesis, &reference, tag, tag_length, failure);
     strings_free(&reference);
     return good;
 }
@@ -160,7 +185,7 @@ bool scores_add_files(Scores *scores, Error *error)
             good = result != TEXT_ERROR;
             count += result == TEXT_LINE;
         }
-    } while (good && count == scores->systems && scores_add(scores, hypothesis));
+    } while (good && count == scores->systems && scores_add(scores, hypothesis, NULL, 0));
     free(hypothesis);
     if (good && count && count < scores->systems)
         return error_set(error,
@@ -206,6 +231,19 @@ static void print_text(const Statistics *total, const Estimate *estimate, FILE *
     for (int s = 0; s < SCORES; s++) {
         format_estimate(more, sizeof more, &estimate[s]);
         fprintf(out, "%s%s\n", line[s], more);
+    }
+}
+
+/* ">>fra<<  BLEU 31.20  chrF2 54.71  chrF2++ 53.05  TER 50.00  of 500 lines" */
+static void print_tags(const Scores *scores, FILE *out)
+{
+    for (int i = 0; i < scores->tags; i++) {
+        double score[SCORES];
+        statistics_scores(score, &scores->tag[i].total);
+        fputs(scores->tag[i].tag, out);
+        for (int s = 0; s < SCORES; s++)
+            fprintf(out, "  %s %.2f", statistics_names[s], score[s]);
+        fprintf(out, "  of %d lines\n", scores->tag[i].lines);
     }
 }
 
@@ -297,5 +335,6 @@ bool scores_end(Scores *scores, FILE *out, bool json, Error *error)
         if (json) put_system(&writer, scores, system, estimate);
         else print_text(&system->total, estimate, out);
     }
+    if (!json) print_tags(scores, out);
     return true;
 }

@@ -17,6 +17,13 @@ typedef struct System {
     size_t size;          // allocated
 } System;
 
+/* The sum of the translations whose source begins with a tag, such as ">>fra<<". */
+typedef struct TagScores {
+    char *tag;
+    int lines;
+    Statistics total;
+} TagScores;
+
 typedef struct Scores {
     const Request *request;
     Statistics none;        // of no line
@@ -24,6 +31,9 @@ typedef struct Scores {
     System *system;         // [systems]
     TextReader *reference;  // [references], and then the files of hypotheses
     int systems, references, files;
+    TagScores *tag;   // [tags]
+    size_t tag_size;  // allocated
+    int tags;
     int segments;          // kept: lines, or documents
     bool in_document;      // the next line belongs to the last of these
     Error failure;         // why a translation was not scored: none after it is
@@ -38,12 +48,13 @@ bool scores_open(Scores *scores, const Request *request, const Tokenizer *tokeni
 void scores_close(Scores *scores);  // does nothing for {0}
 
 /* Adds a translation by each system of the next line of the references, unless a text is longer than
- * CODEPOINTS_LIMIT: that is said on standard error. Returns false after a failure, which
- * scores_end reports. */
-bool scores_add(Scores *scores, const char *const *hypothesis);
+ * CODEPOINTS_LIMIT: that is said on standard error. tag: of the source, its first tag_length bytes; a
+ * length of 0: it has none. Returns false after a failure, which scores_end reports. */
+bool scores_add(Scores *scores, const char *const *hypothesis, const char *tag,
+                size_t tag_length);
 
 /* Adds all lines of the files of translations. */
 bool scores_add_files(Scores *scores, Error *error);
 
-/* Prints four lines of text a system, or one JSON object. Fails if there are more references. */
+/* Prints four lines of text a system and one for each tag, or one JSON object. Fails if there are more references. */
 bool scores_end(Scores *scores, FILE *out, bool json, Error *error);

@@ -30,6 +30,12 @@ is "words are counted with it" "$(translate --json '>>same<< one two.' | sed 's/
 wrong "no tag" 1 "^translate: 'one two.' begins with no tag that the model has learned, which are >>back<< >>same<<" translate "one two."
 wrong "another tag" 1 "^translate: '>>new<< one two.' begins with no tag" translate ">>new<< one two."
 is "an empty line needs none" "$(printf '>>same<< one two.\n\n' | translate | wc -l)" 2
+translate --reference valid.to <valid.from >/dev/null 2>scores
+check "each has its scores" grep -qx ">>back<<  bleu [0-9.]*  chrf2 [0-9.]*  chrf2pp [0-9.]*  ter [0-9.]*  of 40 lines" scores
+grep '>>same<<' valid.from >same.from
+paste -d'|' valid.from valid.to | sed -n 's/^>>same<<.*|//p' >same.to
+translate --reference same.to <same.from 2>&1 >/dev/null | grep '^>>' >alone
+is "which are those of its lines alone" "$(grep '>>same<<' scores)" "$(cat alone)"
 is "pairs are scored with it" "$(paste valid.from valid.to | translate --score | wc -l)" 80
 
 sed -i 's/^>>\([a-z]*\)<</[2\1]/' train.from valid.from
