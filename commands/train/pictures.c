@@ -46,18 +46,16 @@ static int best_of(const double *y, int count, bool least)
 static bool draw_loss(const Run *run, const char *path, Error *error)
 {
     const Metrics *metrics = &run->metrics;
-    int T = metrics_column(NULL, metrics, METRICS_TRAIN, "loss");
-    int V = metrics_column(NULL, metrics, METRICS_VALID, "loss");
-    double *number = malloc((3 * metrics->count + 1) * sizeof *number);
-    if (!number) return error_memory(error, "to draw the loss");
-    double *tx = number, *loss = tx + T, *rate = loss + T;
-    double *vx = rate + T, *valid = vx + V, *score = valid + V;
     int criterion = run->settings->training.best;
     bool chrf = criterion == BEST_CHRF, by_loss = criterion == BEST_LOSS;
-    metrics_column(tx, metrics, METRICS_TRAIN, "update");
+    double *number = malloc((3 * metrics->count + 1) * sizeof *number), *tx = number;
+    if (!number) return error_memory(error, "to draw the loss");
+    int T = metrics_column(tx, metrics, METRICS_TRAIN, "update");
+    double *loss = tx + T, *rate = loss + T, *vx = rate + T;
+    int V = metrics_column(vx, metrics, METRICS_VALID, "update");
+    double *valid = vx + V, *score = valid + V;
     metrics_column(loss, metrics, METRICS_TRAIN, "loss");
     metrics_column(rate, metrics, METRICS_TRAIN, "learning_rate");
-    metrics_column(vx, metrics, METRICS_VALID, "update");
     metrics_column(valid, metrics, METRICS_VALID, "loss");
     metrics_column(score, metrics, METRICS_VALID, chrf ? "chrf" : "bleu");
     const double *judged = by_loss ? valid : score;

@@ -427,10 +427,9 @@ static bool take_text(Settings *s, Error *error)
     if (s->data.train.source.count != s->data.train.target.count)
         return true;  // list_files says so
     if (!s->fine_tuning.init || !s->data.valid.source.count + !s->data.valid.tsv.count > 1)
-        return error_set(
-            error,
-            "--replay needs --init, the folder of a run, and a validation text, since pairs "
-            "that are held out of its text would be known to the model");
+        return error_set(error, "--replay needs --init, the folder of a run, and a "
+                                "validation text, since pairs that are held out of its text "
+                                "would be known to the model");
     snprintf(path, sizeof path, "%s/config.json", s->fine_tuning.init);
     char *text = file_read_input(path, 1 << 20, NULL, error);
     settings_defaults(&model);

@@ -37,40 +37,31 @@ bool textcheck(const CorpusCheck *check, size_t all, const Settings *settings, E
                      check->slipped < 0 ? "before" : "after");
 }
 
-/* One line on a kind, if more than one pair in `rare` is of it. */
-static void say(const CorpusCheck *check, size_t pairs, const Settings *settings,
-                CorpusCheckKind kind, size_t rare, const char *what)
-{
-    CorpusLine first = check->first[kind];
-    if (check->pairs[kind] * rare <= pairs) return;
-    console_say("warning       %zu of %zu pairs (the first: line %llu of %s) %s",
-                check->pairs[kind], pairs, (unsigned long long)first.line,
-                settings->train.file[first.file].source, what);
-}
-
 void textcheck_report(const CorpusCheck *check, size_t pairs, bool swapped,
                       const Settings *settings)
 {
     static const struct {
-        CorpusCheckKind kind;
-        size_t rare;
+        size_t rare;  // one pair in so many is not worth a line
         const char *what;
-    } warnings[] = {
-        {CHECK_SAME, 20, "have the same text on both sides: the model learns to copy it"},
-        {CHECK_QUOTED, 2,
-         "are in quotation marks on both sides, as spreadsheets write them: export them "
-         "without, or the translations have them, too"},
-        {CHECK_ENTITIES, 100,
-         "have entities such as &amp;, which the model learns: python3 -c 'import html,sys; "
-         "sys.stdout.write(html.unescape(sys.stdin.read()))' <OLD >NEW undoes them"},
-        {CHECK_TAGS, 100,
-         "have tags such as <b>: the model learns them; sed 's/<[^>]*>//g' removes them"},
-        {CHECK_PIECES, 100,
-         "have the marks of subwords, ▁ or @@: the tokenizer splits words by itself; sed "
-         "'s/@@ //g' joins them again"},
+    } warnings[CHECKS] = {
+        [CHECK_SAME] = {20, "have the same text on both sides: the model learns to copy it"},
+        [CHECK_QUOTED] = {2, "are in quotation marks on both sides, as spreadsheets write "
+                             "them: export them without, or the translations have them, too"},
+        [CHECK_ENTITIES] = {100, "have entities such as &amp;, which the model learns: python3 "
+                                 "-c 'import html,sys; sys.stdout.write(html.unescape("
+                                 "sys.stdin.read()))' <OLD >NEW undoes them"},
+        [CHECK_TAGS] = {100, "have tags such as <b>: the model learns them; sed 's/<[^>]*>//g' "
+                             "removes them"},
+        [CHECK_PIECES] = {100, "have the marks of subwords, ▁ or @@: the tokenizer splits "
+                               "words by itself; sed 's/@@ //g' joins them again"},
     };
-    for (size_t i = 0; i < sizeof warnings / sizeof *warnings; i++)
-        say(check, pairs, settings, warnings[i].kind, warnings[i].rare, warnings[i].what);
+    for (int k = 0; k < CHECKS; k++) {
+        CorpusLine first = check->first[k];
+        if (check->pairs[k] * warnings[k].rare <= pairs) continue;
+        console_say("warning       %zu of %zu pairs (the first: line %llu of %s) %s",
+                    check->pairs[k], pairs, (unsigned long long)first.line,
+                    settings->train.file[first.file].source, warnings[k].what);
+    }
     if (check->unspaced &&
         tokenization_needs_spaces((Tokenization)settings->data.bleu_tokenize))
         console_say(
