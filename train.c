@@ -289,12 +289,10 @@ static void draw_again(Run *run, Validation *v, Error *error)
         const Recorder *recorder = recorders[r];
         char path[PATH_MAX];
         long long drawn = written(folder_file(path, &run->folder, recorder->picture));
-        bool best = recorder->best && v->translations && drawn < written(run->best);
-        if (recorder->draw && (best || drawn < written(run->last)))
-            tried(PICTURES + r,
-                  (!best || validate_best(recorder, run, v, error)) &&
-                      recorder->draw(run, error),
-                  error);
+        if (recorder->best && v->translations && drawn < written(run->best))
+            tried(PICTURES + r, validate_best(recorder, run, v, error), error);
+        if (recorder->draw && drawn < written(run->last))
+            tried(PICTURES + r, recorder->draw(run, error), error);
     }
 }
 

@@ -91,11 +91,24 @@ static const Recorder loss_recorder = {.picture = "loss.png", .draw = loss_draw}
 
 /* ---- attention.png ---- */
 
-static Snapshot *snapshot;  // of a new best model that is not drawn yet; or NULL
+static Snapshot *snapshot;  // to draw
+
+static bool draw_attention(const Run *run, const char *path, Error *error)
+{
+    Choice choice = choice_default;
+    choice.known_layer = run->profile.aligning_layer - 1;
+    choice.known_head = run->profile.aligning_head - 1;
+    const PictureInput input = {.snapshot = snapshot,
+                                .vocabulary = &run->vocabulary,
+                                .model_name = run->settings->run.output,
+                                .choice = &choice,
+                                .words = true};
+    return picture_save(path, NULL, &input, error);
+}
 
 /* Of the first validation sentence of at most PICTURE_WORDS tokens, or of the shortest if all
  * are longer. An untrained model may translate without end: only the beginning is drawn. */
-static bool attention_best(const Run *run, const Validation *v, Error *error)
+static bool attention_best(Run *run, const Validation *v, Error *error)
 {
     if (!v->translated) return true;
     const Corpus *corpus = &run->valid;
@@ -112,39 +125,12 @@ static bool attention_best(const Run *run, const Validation *v, Error *error)
     word[words - 1] = ID_END;
     snapshot =
         snapshot_open(&run->model, corpus->id[SOURCE] + start[s], length, word, words, error);
-    return snapshot;
-}
-
-static bool draw_attention(const Run *run, const char *path, Error *error)
-{
-    Choice choice = choice_default;
-    choice.known_layer = run->profile.aligning_layer - 1;
-    choice.known_head = run->profile.aligning_head - 1;
-    const PictureInput input = {.snapshot = snapshot,
-                                .vocabulary = &run->vocabulary,
-                                .model_name = run->settings->run.output,
-                                .choice = &choice,
-                                .words = true};
-    return picture_save(path, NULL, &input, error);
-}
-
-static void attention_close(void)
-{
+    bool good = snapshot && pictures_draw(draw_attention, "attention.png", run, error);
     snapshot_close(snapshot);
-    snapshot = NULL;
-}
-
-static bool attention_draw(Run *run, Error *error)
-{
-    bool good = !snapshot || pictures_draw(draw_attention, "attention.png", run, error);
-    attention_close();
     return good;
 }
 
-static const Recorder attention_recorder = {.picture = "attention.png",
-                                            .best = attention_best,
-                                            .draw = attention_draw,
-                                            .close = attention_close};
+static const Recorder attention_recorder = {.picture = "attention.png", .best = attention_best};
 
 const Recorder *const recorders[] = {&loss_recorder, &weights_recorder, &attention_recorder,
                                      &watch_recorder};

@@ -14,8 +14,8 @@ typedef struct Recorder {
     /* Before the first update and after each one, of which `loss` is the mean per token, or NaN.
      * validates: a validation follows. */
     bool (*record)(Run *run, double loss, bool validates, Error *error);
-    /* After a validation with a new best model, whose weights the run's model still has. */
-    bool (*best)(const Run *run, const Validation *validation, Error *error);
+    /* Draws after a validation with a new best model, whose weights the run's model still has. */
+    bool (*best)(Run *run, const Validation *validation, Error *error);
     bool (*draw)(Run *run, Error *error);  // after each validation
     bool (*end)(Run *run, Error *error);   // when the training ends: draws for the last time
     void (*close)(void);
