@@ -60,11 +60,14 @@ static void catch_signals(bool quiet)
 
 /* ---- what may fail without ending the run ---- */
 
-/* What rank 0 writes; RECORDS: metrics.jsonl and what is recorded for pictures; from PICTURES on
- * the picture of each recorder. A failure is said at once unless the run is ending, but a sentence
- * only once from one validation to the next; and at the end if no later try was good. It then fails
- * the run, unless it is that of a picture. */
-enum { LAST, BEST, VALIDATED, RECORDS, PICTURES, OUTPUTS = PICTURES + RECORDERS };
+static const Recorder *const recorders[] = {&weights_recorder, &watch_recorder};
+enum { RECORDERS = 2 };
+
+/* What rank 0 writes; RECORDS: metrics.jsonl and what is recorded for pictures; then
+ * pictures, from ENDS on those of the recorders. A failure is said at once unless the run is ending,
+ * but a sentence only once from one validation to the next; and at the end if no later try was good.
+ * It then fails the run, unless it is that of a picture. */
+enum { LAST, BEST, VALIDATED, RECORDS, LOSS, ATTENTION, ENDS, OUTPUTS = ENDS + RECORDERS };
 static Error failure[OUTPUTS];  // "": none
 static bool ending;
 
@@ -89,7 +92,7 @@ static bool report_failures(Error *error)
     bool good = true;
     for (int f = 0; f < OUTPUTS; f++) {
         if (!failure[f].text[0] || (!good && !strcmp(failure[f].text, error->text))) continue;
-        if (f >= PICTURES || !good) console_error("warning: ", &failure[f], "");
+        if (f > RECORDS || !good) console_error("warning: ", &failure[f], "");
         else *error = failure[f], good = false;
     }
     return good;
@@ -143,8 +146,7 @@ static void log_metrics(Run *run, Throughput *t, Error *error)
 static void record_frames(Run *run, double loss, Error *error)
 {
     for (int r = 0; r < RECORDERS && distributed.rank == 0; r++)
-        if (recorders[r]->record &&
-            !recorders[r]->record(run, loss, validation_due(run), error))
+        if (!recorders[r]->record(run, loss, validation_due(run), error))
             tried(RECORDS, false, error);
 }
 
@@ -223,9 +225,8 @@ static bool validate_candidate(Run *run, Validation *v, Error *error)
     real *weights = run->model.block, *ema = run->trainer->optimizer.ema;
     if (ema) transformer_use(&run->model, ema);
     bool good = validation_run(v, &stop_signal, error);
-    bool best = good && record(run, v, error);
-    for (int r = 0; best && r < RECORDERS; r++)
-        if (recorders[r]->best) tried(PICTURES + r, recorders[r]->best(run, v, error), error);
+    if (good && record(run, v, error))
+        tried(ATTENTION, pictures_attention(run, v, error), error);
     transformer_use(&run->model, weights);
     return good || v->ids.stopped ||
            (isfinite(v->quality.loss) && !tried(VALIDATED, false, error));
@@ -255,27 +256,28 @@ static bool validate(Run *run, Validation *v, Error *error)
     good = distributed_agree(good, error) &&
            distributed_share(&run->progress, sizeof run->progress, error) &&
            save_last(run, error);
-    for (int r = 0; good && first && r < RECORDERS; r++)
-        if (recorders[r]->draw) tried(PICTURES + r, recorders[r]->draw(run, error), error);
+    if (good && first) tried(LOSS, pictures_loss(run, error), error);
     return good;
 }
 
-/* When a file was written last, in nanoseconds; 0: never. */
-static long long written(const char *path)
+/* When a file of the run was written last, in nanoseconds; 0: never. */
+static long long written(const Run *run, const char *name)
 {
+    char path[PATH_MAX];
     struct stat file;
-    return stat(path, &file) ? 0 : file.st_mtim.tv_sec * 1000000000LL + file.st_mtim.tv_nsec;
+    if (stat(folder_file(path, &run->folder, name), &file)) return 0;
+    return file.st_mtim.tv_sec * 1000000000LL + file.st_mtim.tv_nsec;
 }
 
-/* Validates the model of best.safetensors, for a picture of it. */
-static bool validate_best(const Recorder *recorder, Run *run, Validation *v, Error *error)
+/* Validates the model of best.safetensors, to draw its attention. */
+static bool validate_best(Run *run, Validation *v, Error *error)
 {
     real *weights = run->model.block, *best = malloc(run->model.params.size * sizeof *best);
-    if (!best) return error_memory(error, "to draw %s", recorder->picture);
+    if (!best) return error_memory(error, "to draw attention.png");
     bool good = run_read_weights(best, run, run->best, error);
     transformer_use(&run->model, best);
     good = good && run_find_head(run, error) &&
-           ((validation_run(v, &stop_signal, error) && recorder->best(run, v, error)) ||
+           ((validation_run(v, &stop_signal, error) && pictures_attention(run, v, error)) ||
             v->ids.stopped);
     transformer_use(&run->model, weights);
     free(best);
@@ -285,15 +287,11 @@ static bool validate_best(const Recorder *recorder, Run *run, Validation *v, Err
 /* The pictures of the last validation, if the run was killed before it drew them. */
 static void draw_again(Run *run, Validation *v, Error *error)
 {
-    for (int r = 0; r < RECORDERS && run->progress.validated; r++) {
-        const Recorder *recorder = recorders[r];
-        char path[PATH_MAX];
-        long long drawn = written(folder_file(path, &run->folder, recorder->picture));
-        if (recorder->best && v->translations && drawn < written(run->best))
-            tried(PICTURES + r, validate_best(recorder, run, v, error), error);
-        if (recorder->draw && drawn < written(run->last))
-            tried(PICTURES + r, recorder->draw(run, error), error);
-    }
+    if (!run->progress.validated) return;
+    if (written(run, "loss.png") < written(run, "last.safetensors"))
+        tried(LOSS, pictures_loss(run, error), error);
+    if (v->translations && written(run, "attention.png") < written(run, "best.safetensors"))
+        tried(ATTENTION, validate_best(run, v, error), error);
 }
 
 /* ---- the training ---- */
@@ -328,8 +326,7 @@ static bool train(Run *run, Validation *validation, Error *error)
             ending = true;
             if (!save_last(run, error)) return false;
             for (int r = 0; r < RECORDERS && distributed.rank == 0; r++)
-                if (recorders[r]->end)
-                    tried(PICTURES + r, recorders[r]->end(run, error), error);
+                tried(ENDS + r, recorders[r]->end(run, error), error);
             return true;
         }
         if (!update(run, &throughput, error)) return false;
@@ -367,7 +364,7 @@ static bool train_into_folder(Run *run, Validation *validation, Error *error)
     run->complete = limit && !validation_due(run);
     bool good = run_begin(run, error);
     for (int r = 0; r < RECORDERS && good && distributed.rank == 0; r++)
-        good = !recorders[r]->open || recorders[r]->open(run, error);
+        good = recorders[r]->open(run, error);
     catch_signals(run->settings->run.quiet);  // until here there is nothing to save
     good = distributed_agree(good, error) && train(run, validation, error);
     for (int r = 0; r < RECORDERS; r++)

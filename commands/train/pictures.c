@@ -82,12 +82,10 @@ static bool draw_loss(const Run *run, const char *path, Error *error)
     return good;
 }
 
-static bool loss_draw(Run *run, Error *error)
+bool pictures_loss(Run *run, Error *error)
 {
     return pictures_draw(draw_loss, "loss.png", run, error);
 }
-
-static const Recorder loss_recorder = {.picture = "loss.png", .draw = loss_draw};
 
 /* ---- attention.png ---- */
 
@@ -108,7 +106,7 @@ static bool draw_attention(const Run *run, const char *path, Error *error)
 
 /* Of the first validation sentence of at most PICTURE_WORDS tokens, or of the shortest if all
  * are longer. An untrained model may translate without end: only the beginning is drawn. */
-static bool attention_best(Run *run, const Validation *v, Error *error)
+bool pictures_attention(Run *run, const Validation *v, Error *error)
 {
     if (!v->translated) return true;
     const Corpus *corpus = &run->valid;
@@ -129,8 +127,3 @@ static bool attention_best(Run *run, const Validation *v, Error *error)
     snapshot_close(snapshot);
     return good;
 }
-
-static const Recorder attention_recorder = {.picture = "attention.png", .best = attention_best};
-
-const Recorder *const recorders[] = {&loss_recorder, &weights_recorder, &attention_recorder,
-                                     &watch_recorder};

@@ -6,7 +6,6 @@
 #include "commands/command.h"
 #include "commands/train/auto.h"
 #include "commands/train/console.h"
-#include "commands/train/pictures.h"
 #include "commands/train/presets.h"
 #include "training/distributed.h"
 
@@ -330,6 +329,8 @@ static void say_command(const Run *run)
 
 void report_end(const Run *run, const char *limit)
 {
+    static const char *const pictures[] = {"loss.png", "weights.png", "attention.png",
+                                           "watch.png"};
     const Progress *p = &run->progress;
     char time[DURATION_TEXT], scores[64] = "";
     if (!isnan(p->best.bleu))
@@ -348,9 +349,9 @@ void report_end(const Run *run, const char *limit)
                     "best.safetensors holds: try a smaller --learning-rate");
     if (!isfinite(p->best.loss)) return;
     char names[200] = "best.safetensors (the model)", path[PATH_MAX];
-    for (int r = 0; r < RECORDERS; r++)
-        if (access(folder_file(path, &run->folder, recorders[r]->picture), F_OK) == 0)
-            strcat(strcat(names, ", "), recorders[r]->picture);
+    for (int i = 0; i < 4; i++)
+        if (access(folder_file(path, &run->folder, pictures[i]), F_OK) == 0)
+            strcat(strcat(names, ", "), pictures[i]);
     console_say("written to %s: %s", run->settings->run.output, names);
     say_command(run);
 }

@@ -336,8 +336,5 @@ static bool watch_end(Run *run, Error *error)
     return watch->count < 2 || pictures_draw(draw, "watch.png", run, error);
 }
 
-const Recorder watch_recorder = {.picture = "watch.png",
-                                 .open = watch_open,
-                                 .record = watch_record,
-                                 .end = watch_end,
-                                 .close = watch_close};
+const Recorder watch_recorder = {
+    .open = watch_open, .record = watch_record, .end = watch_end, .close = watch_close};

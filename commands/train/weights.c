@@ -255,7 +255,5 @@ static bool weights_end(Run *run, Error *error)
            pictures_draw(draw, "weights.png", run, error);
 }
 
-const Recorder weights_recorder = {.picture = "weights.png",
-                                   .open = weights_open,
-                                   .record = weights_record,
-                                   .end = weights_end};
+const Recorder weights_recorder = {
+    .open = weights_open, .record = weights_record, .end = weights_end};
