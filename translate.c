@@ -21,7 +21,6 @@
 #include "base/utf8.h"
 #include "commands/command.h"
 #include "commands/progressbar.h"
-#include "commands/translate/aligner.h"
 #include "commands/translate/alignment.h"
 #include "commands/translate/input.h"
 #include "commands/translate/likelihood.h"

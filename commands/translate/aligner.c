@@ -1,5 +1,5 @@
-/* aligner.c -- links of words without a model; see aligner.h. */
-#include "commands/translate/aligner.h"
+/* aligner.c -- links of words without a model; see alignment.h. */
+#include "commands/translate/alignment.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +8,6 @@
 #include "base/grow.h"
 #include "base/json.h"
 #include "commands/command.h"
-#include "commands/translate/alignment.h"
 #include "data/words.h"
 #include "training/guide.h"
 

@@ -37,3 +37,8 @@ void links_put(JsonWriter *json, const Links *links);
  * this report instead; or NULL. */
 bool alignment_run(Input *input, const Bundle *bundle, AlignBy by, const Request *request,
                    Heads *heads, Error *error);
+
+/* The same without a model (aligner.c): both directions are estimated on the pairs of the input themselves
+ * (training/guide.h), and then joined. The more pairs there are, the better: some thousands at least. With
+ * gold links only the alignment error rate of the pairs that have some is printed. */
+bool aligner_run(Input *input, const Request *request, Error *error);

@@ -14,7 +14,7 @@ enum { REQUEST_GROUPS = 4 };
 typedef enum { ALIGN_WORDS, ALIGN_TOKENS, ALIGN_CHARACTERS } AlignUnit;
 extern const char *const align_unit_names[];
 
-/* How the two directions of aligner.h become one alignment; then NULL:
+/* How the two directions of aligner.c become one alignment; then NULL:
  *   grow-diag-final-and   the links of both; next to them those of either; then those of words that have
  *                         none (Koehn et al. 2005, IWSLT)
  *   intersection          the links of both
