@@ -171,6 +171,7 @@ if which == "full":
     for thread in threads: thread.start()
     for thread in threads: thread.join()
     check("too many that wait", sorted({status for status, _ in answers}) == [200, 503], [status for status, _ in answers])
+    check("names of languages", [one["name"] for one in ask("GET", "/languages")[2]] == ["English", "French", "Norwegian Bokmål"])
     check("what is answered is whole", all(len(answer["translatedText"]) == 200 * len(expected) for status, answer in answers if status == 200))
 
 if which == "document":  # prints the translation of a long text

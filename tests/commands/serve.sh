@@ -61,7 +61,7 @@ wait $client
 check "SIGTERM: what was begun is answered" sh -c 'cat document >&2; grep -qx 5000 document'
 check "and it ends" ends 0
 
-serve --model "en-fr=$model" --limit-waiting 2 --threads 1
+serve --model "en-fr=$model" --model "nb-fr=$model" --limit-waiting 2 --threads 1
 ask full
 kill -TERM "$server"
 check "SIGTERM ends it" ends 0
