@@ -363,9 +363,9 @@ bool byhand_backward(FILE *out, ByHand *b, Error *error)
 bool byhand_draw(const char *path, const ByHand *b, MissingGlyphs *missing, Error *error)
 {
     const HeatMap map = {b->P,           b->query.rows, b->key.rows,
-                         b->query.label, b->key.label,  .title = NULL};
-    const HeatMapSection section = {
-        .caption = "A row is a query, a column a key.", .large = &map, .causal = b->causal};
+                         b->query.label, b->key.label,  .causal = b->causal};
+    const HeatMapSection section = {.caption = "A row is a query, a column a key.",
+                                    .large = &map};
     const AttentionPage page = {
         .title = b->path, .sections = &section, .count = 1, .missing = missing};
     const PngText text = {"Software", "qkv"};

@@ -8,14 +8,6 @@
 
 enum { A_LINE = 8, MOST_NUMBERS = 64, BAR = 24 };
 
-int largest_weight(const Explanation *e, int row)
-{
-    int most = 0;
-    for (int j = 1; j < e->map.columns; j++)
-        if (weight_of(e, row, j) > weight_of(e, row, most)) most = j;
-    return most;
-}
-
 void explanation_score(Explanation *e)
 {
     int dh = e->v.Q.columns;
@@ -189,7 +181,7 @@ void explanation_values(Explanation *e)
 void explanation_map(Explanation *e)
 {
     const HeatMap map = {e->map.at, e->map.rows, e->map.columns,
-                         e->row,    e->column,   .title = NULL};
+                         e->row,    e->column,   .causal = e->causal};
     step(e, "All attention weights: rows are queries, columns are keys, rows sum to 1");
-    blocks_print(e->out, &map, e->causal, blocks_colored(e->out));
+    blocks_print(e->out, &map, blocks_colored(e->out));
 }

@@ -43,7 +43,10 @@ static inline double weight_of(const Explanation *e, int row, int column)
     return (double)e->map.at[row * e->map.columns + column];
 }
 
-int largest_weight(const Explanation *e, int row);  // its column
+static inline int largest_weight(const Explanation *e, int row)  // its column
+{
+    return row_most(e->map.at + row * e->map.columns, e->map.columns);
+}
 
 /* compared, z (=) those of the row e->word, without a mask. */
 void explanation_score(Explanation *e);

@@ -109,9 +109,7 @@ double map_entropy(const Map *map)
 static double largest(SnapshotRows map, int row, int columns)
 {
     const real *weight = snapshot_row(map, row);
-    double most = 0;
-    for (int j = 0; j < columns; j++) most = fmax(most, (double)weight[j]);
-    return most;
+    return (double)weight[row_most(weight, columns)];
 }
 
 /* The row of a map, given or found, that follows best, and how well it does. */
@@ -196,14 +194,8 @@ bool maps_agree(double *agree, const Snapshot *snapshot, Error *error)
         SnapshotRows head = snapshot_map(snapshot, ATTENTION_CROSS, k / heads, k % heads);
         agree[k] = 0;
         for (int i = 0; i < rows; i++) {
-            const float *all = share + (size_t)i * (size_t)map.columns;
-            const real *one = snapshot_row(head, i);
-            int most = 0, own = 0;
-            for (int j = 1; j < n; j++) {
-                if (all[j] > all[most]) most = j;
-                if (one[j] > one[own]) own = j;
-            }
-            agree[k] += (double)(own == most) / rows;
+            int most = row_most(share + (size_t)i * (size_t)map.columns, n);
+            agree[k] += (double)(row_most(snapshot_row(head, i), n) == most) / rows;
         }
     }
     free(share);

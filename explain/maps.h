@@ -34,6 +34,15 @@ void map_join(Map *map, const int *row_word, const int *column_word);
 /* Keeps `rows` rows and `columns` columns from [row,column] on. */
 void map_crop(Map *map, int row, int rows, int column, int columns);
 
+/* The first column of the largest weight of a row. */
+static inline int row_most(const real *weight, int columns)
+{
+    int most = 0;
+    for (int j = 1; j < columns; j++)
+        if (weight[j] > weight[most]) most = j;
+    return most;
+}
+
 /* The entropy of a row in bits, averaged over the rows that are not 0: from 0 (all on one
  * column) to log2 columns. */
 double map_entropy(const Map *map);

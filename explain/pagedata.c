@@ -144,15 +144,15 @@ static void put_kind(PageWriter *page, int k)
     json_close(json);
 }
 
+/* As RRGGBB, one behind the other. */
 static void put_colors(JsonWriter *json, const char *key, Theme theme)
 {
-    json_open_array(json, key);
-    for (int i = 0; i < COLORMAP_KNOTS; i++) {
-        char text[8];
-        snprintf(text, sizeof text, "#%06x", (unsigned)colormap_knots[theme][i]);
-        json_put_text(json, NULL, text);
+    char text[6 * COLORMAP_SIZE + 1];
+    for (int i = 0; i < COLORMAP_SIZE; i++) {
+        Color c = colormap_color(theme, (float)i / (COLORMAP_SIZE - 1), false);
+        snprintf(text + 6 * (size_t)i, 7, "%02x%02x%02x", c.r, c.g, c.b);
     }
-    json_close(json);
+    json_put_text(json, key, text);
 }
 
 /* ---- the page ---- */

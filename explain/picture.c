@@ -56,41 +56,13 @@ typedef struct Drawing {
     const PictureInput *input;
     const char *path;  // NULL: text
     double cells;      // of all maps so far
-    bool unknown;      // some token is <unk>
     Labels labels[TOKEN_SIDES];
     int heads;  // of a layer
     Section section[KINDS];
-    int count;  // of the sections
+    HeatMapSection page[KINDS];  // what is drawn of them
+    int count;                   // of the sections
     Error *error;
 } Drawing;
-
-/* ---- what all sections share ---- */
-
-/* drawing_free in any case. */
-static bool drawing_begin(Drawing *d)
-{
-    const PictureInput *in = d->input;
-    d->heads = in->snapshot->model->config.heads;
-    if (!labels_make(d->labels, in->snapshot, in->vocabulary,
-                     in->words ? LABELS_WORDS : LABELS_CHARACTERS, d->error))
-        return false;
-    for (int side = 0; side < TOKEN_SIDES; side++)
-        for (int i = 0; i < d->labels[side].count; i++)
-            d->unknown |= d->labels[side].unknown[i];
-    return true;
-}
-
-static void drawing_free(Drawing *d)
-{
-    for (int k = 0; k < d->count; k++) {
-        Section *s = &d->section[k];
-        for (int i = 0; s->map && i <= s->layers * s->heads; i++) map_free(&s->map[i]);
-        free(s->map);
-        free(s->heat);
-        free(s->text);
-    }
-    labels_free(d->labels);
-}
 
 /* ---- which maps ---- */
 
@@ -115,12 +87,15 @@ static bool find_best(PictureBest *best, const Drawing *d, AttentionKind kind)
     const Labels *rows = &d->labels[labels_rows(kind)],
                  *columns = &d->labels[labels_columns(kind)];
     bool cross = kind == ATTENTION_CROSS;
-    int layers = snapshot_layers(d->input->snapshot, kind);
+    int layers = snapshot_layers(d->input->snapshot, kind), words = 0;
     int only = choice->layer < layers ? choice->layer : CHOICE_NONE;
     static const double TIE = 0.01;  // of two that agree as often, the sharper one is better
+    if (cross && choice->known_layer >= 0 && (only < 0 || only == choice->known_layer)) {
+        best->layer = choice->known_layer, best->head = choice->known_head;
+        return best->aligns = true;
+    }
     double most = -1e9, *agree = calloc((size_t)(layers * d->heads) + 1, sizeof *agree);
     bool good = agree || error_memory(d->error, "to compare heads");
-    int words = 0;
     good = good && (!cross || maps_agree(agree, d->input->snapshot, d->error));
     for (int i = 0; i < columns->count; i++) words += !columns->special[i];
     for (int i = 0; good && i < layers * d->heads; i++) {
@@ -135,9 +110,6 @@ static bool find_best(PictureBest *best, const Drawing *d, AttentionKind kind)
         most = quality, best->layer = layer, best->head = head;
         best->aligns = sharp > 0.67 + 0.6 / words;
     }
-    bool known = cross && choice->known_layer >= 0 && (only < 0 || only == choice->known_layer);
-    if (known) best->layer = choice->known_layer, best->head = choice->known_head;
-    best->aligns |= known;
     free(agree);
     return good;
 }
@@ -167,10 +139,10 @@ static void section_plan(Section *s, const Drawing *d, const PictureBest *best)
 
 /* ---- titles and notes ---- */
 
-/* Whether the probabilities of the words stand beside map i: where they are known, once. */
-static bool has_numbers(const Section *s, const Drawing *d, int i)
+/* Whether the probabilities of the words stand beside the large map: where they are known, once. */
+static bool has_numbers(const Section *s, const Drawing *d)
 {
-    return i == 0 && d->input->snapshot->each && s->kind == ATTENTION_CROSS;
+    return d->input->snapshot->each && s->kind == ATTENTION_CROSS;
 }
 
 /* Of the large map. share: of its special tokens */
@@ -196,7 +168,7 @@ static void describe(Section *s, const Drawing *d, int head, double share)
                  d->input->choice->first_word, d->input->choice->last_word);
     snprintf(s->caption, REMARK, "Row: %s (query)%s. Column: %s (key). %s%s.%s",
              s->kind == ATTENTION_ENCODER ? "source word" : "word being generated",
-             has_numbers(s, d, 0) ? ", with its probability" : "",
+             has_numbers(s, d) ? ", with its probability" : "",
              decoder ? "word generated before it" : "source word",
              head == CHOICE_MAX       ? "Each weight is the largest of the heads"
              : head == CHOICE_ROLLOUT ? "How much of each word's embedding a row has, if a "
@@ -216,36 +188,23 @@ static void describe(Section *s, const Drawing *d, int head, double share)
 
 /* ---- the maps ---- */
 
-/* The labels of one side that are shown. */
-typedef struct Shown {
-    const Labels *labels;
-    int first, count;
-} Shown;
-
-/* *shown (=) the words that were chosen. */
-static bool choose_words(Shown *shown, const Drawing *d, TokenSide side)
+/* How many labels of one side are shown, from choice->first_word on; below 1 if there is none. */
+static int count_shown(const Choice *choice, const Labels *labels)
 {
-    const Choice *choice = d->input->choice;
-    const Labels *labels = &d->labels[side];
-    *shown = (Shown){labels, 0, labels->count};
-    if (!choice->first_word) return true;
+    if (!choice->first_word) return labels->count;
     int last = choice->last_word < labels->count ? choice->last_word : labels->count;
-    *shown = (Shown){labels, choice->first_word - 1, last - choice->first_word + 1};
-    return shown->count > 0 ||
-           error_set(d->error, "`words` %d-%d: a sentence has only %d words",
-                     choice->first_word, choice->last_word, labels->count);
+    return last - choice->first_word + 1;
 }
 
 /* Makes map i of a section, the large one (0) or a small one, and what is drawn of it. */
 static bool section_map(Section *s, const Drawing *d, const PictureBest *best, int i)
 {
-    Shown rows, columns;
-    if (!choose_words(&rows, d, labels_rows(s->kind)) ||
-        !choose_words(&columns, d, labels_columns(s->kind)))
-        return false;
-    const Labels *row = rows.labels, *column = columns.labels;
-    bool cross = s->kind == ATTENTION_CROSS, bare = d->input->choice->bare;
-    int chosen = d->input->choice->head, layer = s->layer,
+    const Choice *choice = d->input->choice;
+    const Labels *row = &d->labels[labels_rows(s->kind)],
+                 *column = &d->labels[labels_columns(s->kind)];
+    int first = choice->first_word ? choice->first_word - 1 : 0;
+    bool cross = s->kind == ATTENTION_CROSS, bare = choice->bare;
+    int chosen = choice->head, layer = s->layer,
         head = chosen == CHOICE_BEST ? best->head : chosen;
     char *title = s->text[i][0], *note = s->text[i][1];
     Map *map = &s->map[i];
@@ -264,23 +223,24 @@ static bool section_map(Section *s, const Drawing *d, const PictureBest *best, i
                  !framed ? ""
                  : cross ? " · aligns best"
                          : " · lowest entropy");
-    map_crop(map, rows.first, rows.count, columns.first, columns.count);
+    map_crop(map, first, count_shown(choice, row), first, count_shown(choice, column));
     bool labelled = i == 0 || (s->map->rows <= LABELLED && s->map->columns <= LABELLED);
-    bool numbers = has_numbers(s, d, i) && !bare;
-    s->heat[i] = (HeatMap){
-        .weight = map->at,
-        .rows = map->rows,
-        .columns = map->columns,
-        .row_labels = labelled ? (const char *const *)row->text + rows.first : NULL,
-        .row_special = row->special + rows.first,
-        .row_unknown = row->unknown + rows.first,
-        .row_numbers = numbers ? row->probability + rows.first : NULL,
-        .column_labels = labelled ? (const char *const *)column->text + columns.first : NULL,
-        .column_special = column->special + columns.first,
-        .column_unknown = column->unknown + columns.first,
-        .title = bare ? NULL : title,
-        .note = bare ? NULL : note,
-        .outlined = framed};
+    bool numbers = i == 0 && has_numbers(s, d) && !bare;
+    s->heat[i] =
+        (HeatMap){.weight = map->at,
+                  .rows = map->rows,
+                  .columns = map->columns,
+                  .row_labels = labelled ? (const char *const *)row->text + first : NULL,
+                  .row_special = row->special + first,
+                  .row_unknown = row->unknown + first,
+                  .row_numbers = numbers ? row->probability + first : NULL,
+                  .column_labels = labelled ? (const char *const *)column->text + first : NULL,
+                  .column_special = column->special + first,
+                  .column_unknown = column->unknown + first,
+                  .title = bare ? NULL : title,
+                  .note = bare ? NULL : note,
+                  .outlined = framed,
+                  .causal = s->kind == ATTENTION_DECODER};
     return true;
 }
 
@@ -296,10 +256,18 @@ static bool cells_fit(Drawing *d, AttentionKind kind, int maps)
                             : "an .svg or .pdf file: give `attention` the name of a .png file");
 }
 
-/* page (=) what is drawn of a section. It points into the section and the drawing. */
-static bool section_make(HeatMapSection *page, Section *s, Drawing *d)
+/* Section k, and what is drawn of it. */
+static bool section_make(Drawing *d, int k)
 {
+    const Choice *choice = d->input->choice;
+    Section *s = &d->section[k];
     PictureBest best = {0};
+    for (int i = 0; i < 2; i++) {
+        const Labels *labels = &d->labels[i ? labels_columns(s->kind) : labels_rows(s->kind)];
+        if (count_shown(choice, labels) < 1)
+            return error_set(d->error, "`words` %d-%d: a sentence has only %d words",
+                             choice->first_word, choice->last_word, labels->count);
+    }
     if (!find_best(&best, d, s->kind)) return false;
     section_plan(s, d, &best);
     int count = 1 + s->layers * s->heads;
@@ -311,32 +279,37 @@ static bool section_make(HeatMapSection *page, Section *s, Drawing *d)
     for (int i = 0; i < count; i++)
         if (!section_map(s, d, &best, i)) return false;
     bool halved = s->layers == 1 && s->heads > 2 && s->heads % 2 == 0;  // one layer: two rows
-    *page = (HeatMapSection){.title = choice_kind_titles[s->kind],
-                             .caption = s->caption,
-                             .remark = s->remark,
-                             .maps = s->heat + 1,
-                             .layers = halved ? 2 : s->layers,
-                             .heads = halved ? s->heads / 2 : s->heads,
-                             .large = s->heat,
-                             .causal = s->kind == ATTENTION_DECODER};
+    d->page[k] = (HeatMapSection){.title = choice_kind_titles[s->kind],
+                                  .caption = s->caption,
+                                  .remark = s->remark,
+                                  .maps = s->heat + 1,
+                                  .layers = halved ? 2 : s->layers,
+                                  .heads = halved ? s->heads / 2 : s->heads,
+                                  .large = s->heat};
     return true;
 }
 
 /* ---- the picture ---- */
 
-/* Makes the sections; pages (=) what is drawn of them. drawing_free in any case. */
-static bool drawing_make(Drawing *d, HeatMapSection *pages)
+/* drawing_free in any case. */
+static bool drawing_begin(Drawing *d, const PictureInput *in)
 {
-    static const AttentionKind kinds[] = {ATTENTION_CROSS, ATTENTION_ENCODER,
-                                          ATTENTION_DECODER};
-    const PictureInput *in = d->input;
-    d->count = in->choice->all_kinds ? KINDS : 1;
-    if (!drawing_begin(d)) return false;
+    d->input = in;
+    d->heads = in->snapshot->model->config.heads;
+    return labels_make(d->labels, in->snapshot, in->vocabulary,
+                       in->words ? LABELS_WORDS : LABELS_CHARACTERS, d->error);
+}
+
+static void drawing_free(Drawing *d)
+{
     for (int k = 0; k < d->count; k++) {
-        d->section[k].kind = in->choice->all_kinds ? kinds[k] : in->choice->kind;
-        if (!section_make(&pages[k], &d->section[k], d)) return false;
+        Section *s = &d->section[k];
+        for (int i = 0; s->map && i <= s->layers * s->heads; i++) map_free(&s->map[i]);
+        free(s->map);
+        free(s->heat);
+        free(s->text);
     }
-    return true;
+    labels_free(d->labels);
 }
 
 /* low, high (=) the weights of the first and the last colour. Those of a long sentence are small: the
@@ -364,24 +337,24 @@ static void choose_colors(float *low, float *high, const Drawing *d)
 }
 
 /* Paints the sections, and writes them. */
-static bool save(const char *path, Drawing *d, const HeatMapSection *pages)
+static bool save(Drawing *d)
 {
     const PictureInput *in = d->input;
     const Section *first = d->section;
+    bool unknown = false;
     float low, high;
     choose_colors(&low, &high, d);
-    for (int k = 0; k < d->count; k++)
-        for (int i = 0; i <= d->section[k].layers * d->section[k].heads; i++)
-            d->section[k].heat[i].low = low, d->section[k].heat[i].high = high;
+    for (const Labels *l = d->labels; l < d->labels + TOKEN_SIDES; l++)
+        for (int i = 0; i < l->count; i++) unknown |= l->unknown[i];
     char *text[SIDES], *title = NULL, subtitle[REMARK], layer[16], kinds[REMARK] = "";
     bool good = labels_sentences(text, in->snapshot, in->vocabulary, d->error);
     if (good && asprintf(&title, "%s → %s", text[SOURCE], text[TARGET]) < 0)
         title = NULL, good = error_memory(d->error, "for a picture");
     snprintf(subtitle, sizeof subtitle, "Attention weights of the %s translation%s",
              in->given ? "given" : "model's",
-             d->unknown ? ". Underlined: not in this model's vocabulary" : "");
+             unknown ? ". Underlined: not in this model's vocabulary" : "");
     snprintf(layer, sizeof layer, "%d", first->layer + 1);
-    for (int k = 0; k < d->count; k++) strcat(strcat(kinds, k ? ", " : ""), pages[k].title);
+    for (int k = 0; k < d->count; k++) strcat(strcat(kinds, k ? ", " : ""), d->page[k].title);
     const PngText texts[] = {{"Software", "qkv"},
                              {"Model", in->model_name},
                              {"Source", text[SOURCE]},
@@ -395,32 +368,39 @@ static bool save(const char *path, Drawing *d, const HeatMapSection *pages)
     const AttentionPage page = {.title = title,
                                 .subtitle = subtitle,
                                 .missing = in->missing,
-                                .sections = pages,
+                                .sections = d->page,
                                 .count = d->count,
                                 .bare = in->choice->bare,
                                 .low = low,
                                 .high = high,
                                 .font = in->choice->font};
-    good = good && picture_page(path, page, texts, sizeof texts / sizeof *texts, d->error);
+    good = good && picture_page(d->path, page, texts, sizeof texts / sizeof *texts, d->error);
     free(text[SOURCE]), free(text[TARGET]), free(title);
     return good;
 }
 
-static bool print(FILE *out, const HeatMapSection *pages, int count)
+static bool print(FILE *out, const Drawing *d)
 {
-    for (int k = 0; k < count; k++) {
-        fprintf(out, "\n%s · %s\n", pages[k].title, pages[k].large->title);
-        blocks_print(out, pages[k].large, pages[k].causal, blocks_colored(out));
+    for (int k = 0; k < d->count; k++) {
+        const HeatMapSection *page = &d->page[k];
+        fprintf(out, "\n%s · %s\n", page->title, page->large->title);
+        blocks_print(out, page->large, blocks_colored(out));
     }
     return fputc('\n', out) != EOF;
 }
 
 bool picture_save(const char *path, FILE *out, const PictureInput *input, Error *error)
 {
-    Drawing d = {.input = input, .path = path, .error = error};
-    HeatMapSection pages[KINDS];
-    bool good =
-        drawing_make(&d, pages) && (path ? save(path, &d, pages) : print(out, pages, d.count));
+    static const AttentionKind kinds[KINDS] = {ATTENTION_CROSS, ATTENTION_ENCODER,
+                                               ATTENTION_DECODER};
+    const Choice *choice = input->choice;
+    Drawing d = {.path = path, .error = error, .count = choice->all_kinds ? KINDS : 1};
+    bool good = drawing_begin(&d, input);
+    for (int k = 0; good && k < d.count; k++) {
+        d.section[k].kind = choice->all_kinds ? kinds[k] : choice->kind;
+        good = section_make(&d, k);
+    }
+    good = good && (path ? save(&d) : print(out, &d));
     drawing_free(&d);
     return good;
 }
@@ -429,9 +409,9 @@ bool picture_best(PictureBest *best, const PictureInput *input, Error *error)
 {
     PictureInput plain = *input;
     plain.words = false;
-    Drawing d = {.input = &plain, .error = error};
+    Drawing d = {.error = error};
     *best = (PictureBest){.shown = default_layer(&plain, input->choice->kind)};
-    bool good = drawing_begin(&d) && find_best(best, &d, ATTENTION_CROSS);
+    bool good = drawing_begin(&d, &plain) && find_best(best, &d, ATTENTION_CROSS);
     drawing_free(&d);
     return good;
 }

@@ -170,30 +170,29 @@ static bool fit_bare(Canvas *canvas, const AttentionPage *page, PagePlan *plan, 
 
 /* ---- paint ---- */
 
-static void paint_section(Canvas *canvas, const PagePlan *plan, const SectionPlan *at,
-                          const HeatMapSection *section, const Colormap *colors)
+static void paint_section(Canvas *canvas, const AttentionPage *page, const PagePlan *plan,
+                          const SectionPlan *at, const HeatMapSection *section)
 {
     put_section_head(canvas, plan, at, section);
     if (section->large)
-        heatmap_paint(canvas, &at->large, section->large, colors, section->causal);
+        heatmap_paint(canvas, &at->large, section->large, page->low, page->high);
     for (int i = 0; i < section->layers * section->heads; i++) {
         HeatMapPlan small = at->small;
         small.x += i % section->heads * at->across;
         small.y += i / section->heads * at->down;
-        heatmap_paint(canvas, &small, &section->maps[i], colors, section->causal);
+        heatmap_paint(canvas, &small, &section->maps[i], page->low, page->high);
     }
 }
 
 static void paint_page(Canvas *canvas, const AttentionPage *page, const PagePlan *plan)
 {
-    Colormap colors = colormap_make(THEME_LIGHT);
     int bar_x = plan->width - MARGIN - BAR;
     put_page_head(canvas, page, plan);
     canvas_text(canvas, "attention weight", bar_x, MARGIN - 2, canvas_style(11, false, BAR));
-    heatmap_bar(canvas, bar_x, MARGIN + BAR_LABEL, BAR, &colors, page->low,
+    heatmap_bar(canvas, bar_x, MARGIN + BAR_LABEL, BAR, page->low,
                 page->high > page->low ? page->high : 1);
     for (int s = 0; s < page->count; s++)
-        paint_section(canvas, plan, &plan->section[s], &page->sections[s], &colors);
+        paint_section(canvas, page, plan, &plan->section[s], &page->sections[s]);
 }
 
 bool attentionpage_draw(Canvas **canvas, const AttentionPage *page, PagePlan *plan,
@@ -210,9 +209,7 @@ bool attentionpage_draw(Canvas **canvas, const AttentionPage *page, PagePlan *pl
                      : fit_page(*canvas, page, &own, error)) ||
         !canvas_reserve(*canvas, own.width, own.height, error))
         return false;
-    Colormap colors = colormap_make(THEME_LIGHT);
-    if (page->bare)
-        heatmap_paint(*canvas, &own.section->large, &map, &colors, page->sections->causal);
+    if (page->bare) heatmap_paint(*canvas, &own.section->large, &map, page->low, page->high);
     else paint_page(*canvas, page, &own);
     if (plan) *plan = own;
     return true;

@@ -28,7 +28,6 @@ typedef struct HeatMapSection {
     const HeatMap *maps;   // [layers,heads] small
     int layers, heads;     // at least 1 each; or 0, 0 if there is only a large map
     const HeatMap *large;  // to the left of the small ones; or NULL
-    bool causal;           // a row sees only columns up to itself: the rest is neutral
 } HeatMapSection;
 
 typedef struct AttentionPage {
@@ -37,7 +36,7 @@ typedef struct AttentionPage {
     int count;                       // 1 .. PAGE_SECTIONS
     CanvasFormat format;
     bool bare;               // the first large map alone, PAGE_BARE wide, with labels of 8 pt
-    float low, high;         // of the colours
+    float low, high;         // the weights of the first and the last colour; 0, 0: 0 and 1
     const char *font;        // a family; or NULL
     MissingGlyphs *missing;  // (+=) characters that no font has; or NULL
 } AttentionPage;

@@ -24,7 +24,7 @@ bool blocks_colored(FILE *out)
 
 static const float ZERO = 0.005f;  // weights below it are left blank
 
-static void cell(FILE *out, float value, int width, const Colormap *map, bool colored)
+static void cell(FILE *out, float value, int width, bool colored)
 {
     static const char *const shades[] = {" ", "░", "▒", "▓", "█"};
     char text[16] = "";
@@ -37,7 +37,7 @@ static void cell(FILE *out, float value, int width, const Colormap *map, bool co
         fputs(text, out);
         return;
     }
-    Color back = colormap_color(map, value, false), ink = colormap_contrast(back);
+    Color back = colormap_color(THEME_DARK, value, false), ink = colormap_contrast(back);
     fprintf(out, "\033[48;2;%d;%d;%dm\033[38;2;%d;%d;%dm%*s \033[0m", back.r, back.g, back.b,
             ink.r, ink.g, ink.b, width - 1, text);
 }
@@ -51,9 +51,8 @@ static int widest(const char *const *label, int count, int least, int most)
     return least < most ? least : most;
 }
 
-void blocks_print(FILE *out, const HeatMap *map, bool causal, bool colored)
+void blocks_print(FILE *out, const HeatMap *map, bool colored)
 {
-    Colormap colors = colormap_make(THEME_DARK);
     int label = widest(map->row_labels, map->rows, 1, LABEL_MOST);
     int width = widest(map->column_labels, map->columns, CELL_NUMBER - 1, CELL_MOST - 1) + 1;
     int line = columns_of(out, LINE);
@@ -71,11 +70,10 @@ void blocks_print(FILE *out, const HeatMap *map, bool causal, bool colored)
         for (int i = 0; i < map->rows; i++) {
             int gap = 1;  // blank columns before the next cell
             columns_put(out, map->row_labels[i], label, true);
-            for (int j = first; j < last && !(causal && j > i); j++) {
+            for (int j = first; j < last && !(map->causal && j > i); j++) {
                 float value = map->weight[i * map->columns + j];
                 bool blank = !colored && value < ZERO;
-                if (!blank)
-                    fprintf(out, "%*s", gap, ""), cell(out, value, width, &colors, colored);
+                if (!blank) fprintf(out, "%*s", gap, ""), cell(out, value, width, colored);
                 gap = blank ? gap + width : 0;
             }
             fputc('\n', out);

@@ -17,8 +17,8 @@
  * (no-color.org) is not set. */
 bool blocks_colored(FILE *out);
 
-/* Prints the map, which must have labels. causal: cells right of the diagonal are left blank. */
-void blocks_print(FILE *out, const HeatMap *map, bool causal, bool colored);
+/* Prints the map, which must have labels. In a causal one, cells right of the diagonal are blank. */
+void blocks_print(FILE *out, const HeatMap *map, bool colored);
 
 /* A bar of `width` columns at p = 1, and a space before it unless it is empty. */
 void blocks_bar(FILE *out, double p, int width);

@@ -10,8 +10,11 @@
 
 #include <math.h>
 
+enum { KNOTS = 33 };
+
 // clang-format off
-const uint32_t colormap_knots[2][COLORMAP_KNOTS] = {
+/* 0xRRGGBB */
+static const uint32_t knots[2][KNOTS] = {
     [THEME_LIGHT] = {
         0xf0f5ec, 0xe1f3e3, 0xd1f1db, 0xc0eed3, 0xb0eacc, 0x9fe4c6, 0x8fdfc3, 0x7fd8c1,
         0x6fd2c0, 0x5fcbbf, 0x51c4bd, 0x44bcbc, 0x39b4bb, 0x30acba, 0x29a4b9, 0x249cb8,
@@ -45,29 +48,20 @@ static uint8_t between(uint32_t low, uint32_t high, int shift, double t)
     return (uint8_t)lround((1 - t) * (low >> shift & 255) + t * (high >> shift & 255));
 }
 
-Colormap colormap_make(Theme theme)
+Color colormap_color(Theme theme, float value, bool grey)
 {
     static const Color invalid[] = {{207, 34, 46}, {255, 92, 92}};
-    Colormap map = {.invalid = invalid[theme]};
-    for (int i = 0; i < COLORMAP_SIZE; i++) {
-        double at = (double)i * (COLORMAP_KNOTS - 1) / (COLORMAP_SIZE - 1);
-        const uint32_t *knot = &colormap_knots[theme][(int)at], *next = knot + (at > (int)at);
-        double t = at - (int)at;
-        map.color[i] = (Color){between(*knot, *next, 16, t), between(*knot, *next, 8, t),
-                               between(*knot, *next, 0, t)};
-        double y = luminance(map.color[i]);
-        double code = y <= 0.0031308 ? 12.92 * y : 1.055 * pow(y, 1 / 2.4) - 0.055;
-        uint8_t grey = (uint8_t)lround(255 * code);
-        map.grey[i] = (Color){grey, grey, grey};
-    }
-    return map;
-}
-
-Color colormap_color(const Colormap *map, float value, bool grey)
-{
-    if (isnan(value)) return map->invalid;
-    float clamped = fminf(fmaxf(value, 0), 1);
-    return (grey ? map->grey : map->color)[(int)(clamped * (COLORMAP_SIZE - 1) + 0.5f)];
+    if (isnan(value)) return invalid[theme];
+    int step = (int)(fminf(fmaxf(value, 0), 1) * (COLORMAP_SIZE - 1) + 0.5f);
+    double at = (double)step * (KNOTS - 1) / (COLORMAP_SIZE - 1), t = at - (int)at;
+    const uint32_t *knot = &knots[theme][(int)at], *next = knot + (t > 0);
+    const Color color = {between(*knot, *next, 16, t), between(*knot, *next, 8, t),
+                         between(*knot, *next, 0, t)};
+    if (!grey) return color;
+    double y = luminance(color);
+    double code = y <= 0.0031308 ? 12.92 * y : 1.055 * pow(y, 1 / 2.4) - 0.055;
+    uint8_t level = (uint8_t)lround(255 * code);
+    return (Color){level, level, level};
 }
 
 Color colormap_contrast(Color background)

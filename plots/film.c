@@ -15,8 +15,10 @@ enum { STEPS = 32, FIRST_MS = 700, EACH_MS = 220, LAST_MS = 3000 };
 /* ---- plan ---- */
 
 typedef struct FilmPlan {
-    int cell, small;     // pixels of a cell, of the large map and of the heads'
-    int left, top;       // of the large map's cells on the page
+    const Film *film;
+    float *weight;    // [1+heads,rows,columns] of a frame: the mean of the heads, and the heads
+    int cell, small;  // pixels of a cell, of the large map and of the heads'
+    int left, top;    // of the large map's cells on the page
     int heads, columns;  // the heads' maps, and the number in a row
     int heads_x;         // their left edge
     int head_width, head_height;
@@ -25,11 +27,12 @@ typedef struct FilmPlan {
 } FilmPlan;
 
 /* The large map: the mean of the heads. */
-static HeatMap mean_map(const Film *film, const FilmFrame *frame, const float *weight)
+static HeatMap mean_map(const FilmPlan *plan, const FilmFrame *frame)
 {
+    const Film *film = plan->film;
     static const bool special[FILM_WORDS] = {[FILM_WORDS - 1] = true};
     int rows = frame->word.count, columns = film->columns;
-    return (HeatMap){.weight = weight,
+    return (HeatMap){.weight = plan->weight,
                      .rows = rows,
                      .columns = columns,
                      .row_labels = (const char *const *)frame->word.item,
@@ -38,17 +41,19 @@ static HeatMap mean_map(const Film *film, const FilmFrame *frame, const float *w
                      .column_special = special + FILM_WORDS - columns};
 }
 
+/* plan (=) all but the weights */
 static bool make_plan(FilmPlan *plan, const Film *film, Error *error)
 {
     int rows = 1, columns = film->columns, heads = film->heads > 1 ? film->heads : 0, right = 0;
     Canvas *canvas;
     bool good = canvas_new(&canvas, error);
     for (int f = 0; f < film->count; f++) rows = larger(rows, film->frame[f].word.count);
-    *plan = (FilmPlan){.cell = clamp(LARGE_MAP / larger(rows, columns), LEAST_CELL, LARGE_CELL),
+    *plan = (FilmPlan){.film = film,
+                       .cell = clamp(LARGE_MAP / larger(rows, columns), LEAST_CELL, LARGE_CELL),
                        .heads = heads,
                        .columns = heads ? 2 : 1};
     for (int f = 0; f < film->count && good; f++) {
-        HeatMap mean = mean_map(film, &film->frame[f], NULL);
+        HeatMap mean = mean_map(plan, &film->frame[f]);
         HeatMapPlan map = heatmap_plan(canvas, &mean, plan->cell);
         plan->left = larger(plan->left, map.left);
         plan->top = larger(plan->top, map.top);
@@ -81,15 +86,15 @@ static bool make_plan(FilmPlan *plan, const Film *film, Error *error)
 
 /* ---- draw ---- */
 
-static bool draw_head(Canvas *canvas, const FilmPlan *plan, const Film *film,
-                      const FilmFrame *frame, Error *error)
+static bool draw_head(Canvas *canvas, const FilmPlan *plan, const FilmFrame *frame,
+                      Error *error)
 {
     char update[48], loss[48] = "untrained", *says;
     if (asprintf(&says, "→ %s", frame->says) < 0)
         return error_memory(error, "to draw the film");
     double width = plan->width - 2 * MARGIN - 150;
     TextStyle title = canvas_style(18, true, width), line = canvas_style(14, false, width);
-    canvas_text(canvas, film->title, MARGIN, MARGIN - 4, title);
+    canvas_text(canvas, plan->film->title, MARGIN, MARGIN - 4, title);
     canvas_text(canvas, says, MARGIN, MARGIN + 24, line);
     free(says);
     title.across = line.across = ALIGN_END;
@@ -101,11 +106,12 @@ static bool draw_head(Canvas *canvas, const FilmPlan *plan, const Film *film,
     return true;
 }
 
-/* weight [1+heads,rows,columns] (=) the mean of the heads, and the heads. The attention weights
- * of all frames but the last are rounded to 32nds, which is invisible in a colour and makes the
- * file smaller. */
-static void find_weights(float *weight, const Film *film, const FilmFrame *frame, bool last)
+/* plan->weight (=). The attention weights of all frames but the last are rounded to 32nds, which is
+ * invisible in a colour and makes the file smaller. */
+static void find_weights(FilmPlan *plan, const FilmFrame *frame, bool last)
 {
+    const Film *film = plan->film;
+    float *weight = plan->weight;
     size_t cells = (size_t)frame->word.count * (size_t)film->columns;
     size_t all = cells * (size_t)film->heads;
     memset(weight, 0, cells * sizeof *weight);
@@ -118,12 +124,11 @@ static void find_weights(float *weight, const Film *film, const FilmFrame *frame
 /* Without numbers in its cells a frame takes a quarter of the bytes. */
 static void draw_maps(Canvas *canvas, const FilmPlan *plan, const HeatMap *mean, bool numbers)
 {
-    Colormap colors = colormap_make(THEME_LIGHT);
     HeatMapPlan map = heatmap_plan(canvas, mean, plan->cell);
     map.x = plan->left - map.left;
     map.y = plan->top - map.top;
     if (!numbers) map.number_size = 0;
-    heatmap_paint(canvas, &map, mean, &colors, false);
+    heatmap_paint(canvas, &map, mean, 0, 1);
     HeatMap head = {.weight = mean->weight, .rows = mean->rows, .columns = mean->columns};
     for (int h = 0; h < plan->heads; h++) {
         char name[32];
@@ -135,30 +140,22 @@ static void draw_maps(Canvas *canvas, const FilmPlan *plan, const HeatMap *mean,
         canvas_text(canvas, name, x, y - HEAD_TITLE, canvas_style(12, false, 0));
         small.x = x - small.left;
         small.y = y - small.top;
-        heatmap_paint(canvas, &small, &head, &colors, false);
+        heatmap_paint(canvas, &small, &head, 0, 1);
     }
 }
-
-typedef struct FilmDrawing {
-    const Film *film;
-    FilmPlan plan;
-    float *weight;  // [1+heads,rows,columns] scratch
-} FilmDrawing;
 
 /* The last frame comes first. */
 static bool draw_frame(Canvas **page, int *milliseconds, void *context, int f, Error *error)
 {
-    const FilmDrawing *drawing = context;
-    const FilmPlan *plan = &drawing->plan;
-    const Film *film = drawing->film;
-    const FilmFrame *frame = &film->frame[f ? f - 1 : film->count - 1];
-    const HeatMap mean = mean_map(film, frame, drawing->weight);
+    FilmPlan *plan = context;
+    const FilmFrame *frame = &plan->film->frame[f ? f - 1 : plan->film->count - 1];
+    const HeatMap mean = mean_map(plan, frame);
     Chart chart = plan->chart;
     *milliseconds = f == 0 ? LAST_MS : f == 1 ? FIRST_MS : EACH_MS;
     if (!canvas_new(page, error) || !canvas_reserve(*page, plan->width, plan->height, error) ||
-        !draw_head(*page, plan, film, frame, error))
+        !draw_head(*page, plan, frame, error))
         return false;
-    find_weights(drawing->weight, film, frame, f == 0);
+    find_weights(plan, frame, f == 0);
     draw_maps(*page, plan, &mean, f == 0);
     chart.until = (double)frame->update;
     chart_draw(*page, &chart);
@@ -169,12 +166,12 @@ bool film_save(const char *path, const Film *film, const PngText *texts, int cou
                Error *error)
 {
     size_t weights = (size_t)(film->heads + 1) * FILM_WORDS * FILM_WORDS;
-    FilmDrawing drawing = {.film = film, .weight = malloc(weights * sizeof(float))};
-    FilmPlan *plan = &drawing.plan;
-    bool good = (drawing.weight || error_memory(error, "to draw the film")) &&
-                make_plan(plan, film, error) &&
-                apng_save(path, plan->width, plan->height, film->count, draw_frame, &drawing,
-                          texts, count, error);
-    free(drawing.weight);
+    FilmPlan plan;
+    bool good = make_plan(&plan, film, error);
+    plan.weight = malloc(weights * sizeof(float));
+    good = good && (plan.weight || error_memory(error, "to draw the film")) &&
+           apng_save(path, plan.width, plan.height, film->count, draw_frame, &plan, texts,
+                     count, error);
+    free(plan.weight);
     return good;
 }

@@ -176,18 +176,18 @@ static void paint_frame(Canvas *canvas, int x, int y, const HeatMapPlan *plan,
     canvas_rectangle(canvas, x - out + width - FRAME, y - out, FRAME, height, color);
 }
 
-void heatmap_paint(Canvas *canvas, const HeatMapPlan *plan, const HeatMap *map,
-                   const Colormap *colors, bool causal)
+void heatmap_paint(Canvas *canvas, const HeatMapPlan *plan, const HeatMap *map, float low,
+                   float high)
 {
     int x = plan->x + plan->left, y = plan->y + plan->top, side = plan->cell - plan->gap;
-    float width = map->high > map->low ? map->high - map->low : 1;
+    float width = high > low ? high - low : 1;
     for (int i = 0; i < map->rows; i++) {
         for (int j = 0; j < map->columns; j++) {
             float value = map->weight[(size_t)i * (size_t)map->columns + (size_t)j];
-            bool unseen = causal && j > i && value == 0;
+            bool unseen = (map->causal && j > i && value == 0) || (map->absent && isnan(value));
             bool special = map->column_special && map->column_special[j];
             Color color = unseen ? palette.neutral
-                                 : colormap_color(colors, (value - map->low) / width, special);
+                                 : colormap_color(THEME_LIGHT, (value - low) / width, special);
             int left = x + j * plan->cell, top = y + i * plan->cell;
             canvas_rectangle(canvas, left, top, side, side, color);
             if (plan->number_size > 0 && !unseen)
@@ -202,12 +202,12 @@ void heatmap_paint(Canvas *canvas, const HeatMapPlan *plan, const HeatMap *map,
     if (map->outlined) paint_frame(canvas, x, y, plan, map);
 }
 
-void heatmap_bar(Canvas *canvas, int x, int y, int width, const Colormap *colors, float low,
-                 float high)
+void heatmap_bar(Canvas *canvas, int x, int y, int width, float low, float high)
 {
     for (int i = 0; i < width; i++) {
         float value = width > 1 ? (float)i / (float)(width - 1) : 0;
-        canvas_rectangle(canvas, x + i, y, width - i, 10, colormap_color(colors, value, false));
+        canvas_rectangle(canvas, x + i, y, width - i, 10,
+                         colormap_color(THEME_LIGHT, value, false));
     }
     for (int i = 0; i < 3; i++) {
         char figure[24];

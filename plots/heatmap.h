@@ -22,7 +22,8 @@ typedef struct HeatMap {
     bool outlined;                     // with a frame: the best map
     const float *row_numbers;          // [rows] between labels and cells, NaN: none; or NULL
     double label_size;                 // pixels; 0: as suits the cells
-    float low, high;                   // of the first and the last colour; 0, 0: 0 and 1
+    bool causal;  // cells right of the diagonal that are exactly 0 are masked: neutral
+    bool absent;  // NaN is where there is no number: neutral
 } HeatMap;
 
 /* The layout of a map, in pixels. Cell [i,j] begins at x + left + j cell, y + top + i cell and
@@ -57,10 +58,9 @@ static inline int clamp(int value, int low, int high)
 /* The layout of a map with cells of `cell` pixels (at least 1). Set x and y before painting. */
 HeatMapPlan heatmap_plan(Canvas *canvas, const HeatMap *map, int cell);
 
-/* Paints the map. causal: cells right of the diagonal that are exactly 0 are masked and have
- * the neutral colour. */
-void heatmap_paint(Canvas *canvas, const HeatMapPlan *plan, const HeatMap *map,
-                   const Colormap *colors, bool causal);
+/* low, high: the numbers of the first and the last colour; 0, 0: 0 and 1 */
+void heatmap_paint(Canvas *canvas, const HeatMapPlan *plan, const HeatMap *map, float low,
+                   float high);
 
 /* The text of a cell: ".94", "1.0", "nan". */
 void heatmap_number(char text[16], float value);
@@ -68,5 +68,4 @@ void heatmap_number(char text[16], float value);
 /* The colour bar from low to high with its top left at (x,y), `width` wide and HEATMAP_BAR_HEIGHT
  * high with its numbers. */
 enum { HEATMAP_BAR_HEIGHT = 28 };
-void heatmap_bar(Canvas *canvas, int x, int y, int width, const Colormap *colors, float low,
-                 float high);
+void heatmap_bar(Canvas *canvas, int x, int y, int width, float low, float high);

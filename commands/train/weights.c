@@ -171,10 +171,9 @@ static void order_words(int *order, const double *scores, int n)
 }
 
 /* Draws map m of a frame with its labels, those of the rows only in the first column. Returns
- * its layout; draws nothing without colours. */
+ * its layout, which is all that it does before canvas_reserve. */
 static HeatMapPlan draw_map(Canvas *canvas, int x, int y, const Run *run,
-                            const WeightsFrame *frame, int m, const int *order, bool first,
-                            const Colormap *colors)
+                            const WeightsFrame *frame, int m, const int *order, bool first)
 {
     int n = history->words.count;
     float weight[WORDS * WORDS];
@@ -189,14 +188,15 @@ static HeatMapPlan draw_map(Canvas *canvas, int x, int y, const Run *run,
                          .rows = n,
                          .columns = n,
                          .row_labels = first ? label[TARGET] : NULL,
-                         .column_labels = label[SOURCE]};
+                         .column_labels = label[SOURCE],
+                         .absent = true};
     HeatMapPlan plan = heatmap_plan(canvas, &map, CELL);
     plan.x = x, plan.y = y + HEAD;
-    if (!colors) return plan;
+    if (!canvas->cairo) return plan;
     snprintf(head, sizeof head, "update %lld · loss %.2f on validation text", frame->update,
              frame->at.loss);
     canvas_text(canvas, head, x + plan.left, y + 44, canvas_style(12, false, 0));
-    heatmap_paint(canvas, &plan, &map, colors, false);
+    heatmap_paint(canvas, &plan, &map, 0, 1);
     return plan;
 }
 
@@ -205,13 +205,11 @@ static bool draw_page(Canvas *canvas, const Run *run, Error *error)
     const WeightsFrame *chosen[COLUMNS];
     int columns = choose_frames(chosen), n = history->words.count, order[WORDS];
     order_words(order, chosen[columns - 1]->at.map[0], n);
-    HeatMapPlan plan = draw_map(canvas, 0, 0, run, chosen[0], 0, order, true, NULL);
+    HeatMapPlan plan = draw_map(canvas, 0, 0, run, chosen[0], 0, order, true);
     int step = HEAD + plan.height + GAP, pitch = CELL * n + GAP;
     int width = fmax(2 * MARGIN + plan.width + (columns - 1) * pitch, 900);
     if (!canvas_reserve(canvas, width, MARGIN + TITLE + PROJECTION_MAPS * step, error))
         return false;
-    Colormap colors = colormap_make(THEME_LIGHT);
-    colors.invalid = palette.neutral;
     TextStyle bold = canvas_style(15, true, width - 2 * MARGIN),
               line = canvas_style(13, false, width - 2 * MARGIN);
     char text[128];
@@ -223,14 +221,14 @@ static bool draw_page(Canvas *canvas, const Run *run, Error *error)
                 "Encoder-decoder attention of frequent words. Rows: target words, their "
                 "queries. Columns: source words, their keys and values.",
                 MARGIN, MARGIN + 26, line);
-    heatmap_bar(canvas, width - MARGIN - BAR, MARGIN, BAR, &colors, 0, 1);
+    heatmap_bar(canvas, width - MARGIN - BAR, MARGIN, BAR, 0, 1);
     for (int m = 0; m < PROJECTION_MAPS; m++) {
         int y = MARGIN + TITLE + m * step;
         canvas_text(canvas, captions[m][0], MARGIN, y, bold);
         canvas_text(canvas, captions[m][1], MARGIN, y + 21, line);
         for (int c = 0; c < columns; c++)
             draw_map(canvas, MARGIN + c * pitch + (c ? plan.left : 0), y, run, chosen[c], m,
-                     order, c == 0, &colors);
+                     order, c == 0);
     }
     return canvas_check(canvas, error);
 }

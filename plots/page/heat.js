@@ -21,19 +21,14 @@ function drawBars(pen, numbers, across, width, height, most) {
   pen.globalAlpha = 1;
 }
 
-const parts = (hex) => [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16));
 const linear = (code) => (code <= 10.31475 ? code / 3294.6 : ((code / 255 + 0.055) / 1.055) ** 2.4);
 const encode = (y) => Math.round(255 * (y <= 0.0031308 ? 12.92 * y : 1.055 * y ** (1 / 2.4) - 0.055));
 const luminance = ([r, g, b]) => 0.2126 * linear(r) + 0.7152 * linear(g) + 0.0722 * linear(b);
 
+/* [r, g, b] of the 256 colours of a theme, which are written as RRGGBB. */
 const tables = {};
-for (const [name, knots] of Object.entries(DATA.colors)) {
-  const colors = knots.map(parts);
-  tables[name] = Array.from({ length: 256 }, (_, i) => {
-    const at = (i / 255) * (colors.length - 1), low = Math.min(Math.floor(at), colors.length - 2);
-    return colors[low].map((c, n) => Math.round(c + (at - low) * (colors[low + 1][n] - c)));
-  });
-}
+for (const [name, text] of Object.entries(DATA.colors))
+  tables[name] = text.match(/.{6}/g).map((hex) => hex.match(/../g).map((part) => parseInt(part, 16)));
 
 /* [r, g, b]; special: grey of the same lightness. */
 function heat(value, special = false) {

@@ -24,11 +24,9 @@ static void assert_cell(const Canvas *page, const HeatMapPlan *plan, int i, int 
 }
 
 /* Of a map with more than 100 columns, some cells of some rows: of each row others. */
-static void assert_map(const Canvas *page, const HeatMapPlan *plan, const HeatMap *map,
-                       bool causal)
+static void assert_map(const Canvas *page, const HeatMapPlan *plan, const HeatMap *map)
 {
     int step = 1 + map->columns / 100;
-    Colormap colors = colormap_make(THEME_LIGHT);
     assert_true(plan->x + plan->width <= page->width);
     assert_true(plan->y + plan->height <= page->height);
     assert_true(plan->label_size >= 9);
@@ -36,8 +34,8 @@ static void assert_map(const Canvas *page, const HeatMapPlan *plan, const HeatMa
         for (int j = i / step % step; j < map->columns; j += step) {
             float value = map->weight[i * map->columns + j];
             bool special = map->column_special && map->column_special[j];
-            bool unseen = causal && j > i && value == 0;
-            Color want = unseen ? palette.neutral : colormap_color(&colors, value, special);
+            bool unseen = map->causal && j > i && value == 0;
+            Color want = unseen ? palette.neutral : colormap_color(THEME_LIGHT, value, special);
             assert_cell(page, plan, i, j, want);
         }
     }
@@ -58,11 +56,10 @@ static int count_inked(const Canvas *page, int x, int y, int width, int height, 
 static int cell_inked(const Canvas *page, const HeatMapPlan *plan, const HeatMap *map, int i,
                       int j)
 {
-    Colormap colors = colormap_make(THEME_LIGHT);
     int side = plan->cell - plan->gap;
     return count_inked(page, plan->x + plan->left + j * plan->cell,
                        plan->y + plan->top + i * plan->cell, side, side,
-                       colormap_color(&colors, map->weight[i * map->columns + j], false));
+                       colormap_color(THEME_LIGHT, map->weight[i * map->columns + j], false));
 }
 
 /* Rows that sum to 1, different everywhere; above the diagonal 0 if causal. For free(). */
@@ -133,16 +130,13 @@ TEST(test_known_matrix)
 {
     static const float weight[] = {0, 0.25f, 0.5f, 0.75f, 1, NAN, -3, 7};
     static const char *const rows[] = {"a", "</s>"}, *const columns[] = {"x", "y", "z", "</s>"};
-    HeatMap map = {weight, 2,    4,    rows,  columns, "title", "note", NULL,
-                   NULL,   NULL, NULL, false, NULL,    0,       0,      0};
+    HeatMap map = {weight, 2, 4, rows, columns, "title", "note", .causal = false};
     HeatMapPlan plan;
     Canvas *page = draw_alone(&plan, &map);
-    Colormap colors = colormap_make(THEME_LIGHT);
-    const Color want[][4] = {
-        {colors.color[0], colors.color[64], colors.color[128], colors.color[191]},
-        {colors.color[255], colors.invalid, colors.color[0], colors.color[255]}};
-    assert_map(page, &plan, &map, false);
-    for (int k = 0; k < 8; k++) assert_cell(page, &plan, k / 4, k % 4, want[k / 4][k % 4]);
+    static const float want[] = {0, 64.f / 255, 128.f / 255, 191.f / 255, 1, NAN, 0, 1};
+    assert_map(page, &plan, &map);
+    for (int k = 0; k < 8; k++)
+        assert_cell(page, &plan, k / 4, k % 4, colormap_color(THEME_LIGHT, want[k], false));
     canvas_free(page);
 }
 
@@ -245,12 +239,12 @@ static void check_page(int rows, int columns, int layers, int heads)
     HeatMap *all = calloc(3 * (size_t)maps, sizeof *all);
     assert_true(special && all);
     special[columns - 1] = true;
-    HeatMap large = {weight[0], rows, columns, target, source, "mean", "%s", NULL,
-                     special,   NULL, NULL,    false,  NULL,   0,      0,    0};
+    HeatMap large = {weight[0], rows, columns, target,  source,
+                     "mean",    "%s", NULL,    special, .causal = false};
     HeatMapSection sections[3] = {
         {.title = "Encoder-decoder attention", .caption = "rows, columns", .large = &large},
         {.title = "Encoder self-attention"},
-        {.title = "Decoder self-attention", .causal = true}};
+        {.title = "Decoder self-attention"}};
     for (int s = 0; s < 3; s++) {
         for (int i = 0; i < maps; i++)
             all[s * maps + i] = (HeatMap){.weight = weight[s],
@@ -258,7 +252,8 @@ static void check_page(int rows, int columns, int layers, int heads)
                                           .columns = s == 2 ? rows : columns,
                                           .note = "0.4 bits",
                                           .column_special = s < 2 ? special : NULL,
-                                          .outlined = i == maps - 1};
+                                          .outlined = i == maps - 1,
+                                          .causal = s == 2};
         sections[s].maps = all + s * maps;
         sections[s].layers = layers;
         sections[s].heads = heads;
@@ -269,13 +264,13 @@ static void check_page(int rows, int columns, int layers, int heads)
                    .title = "title", .subtitle = words[2], .sections = sections, .count = 3});
     assert_int_equal(plan.width, page->width);
     assert_int_equal(plan.height, page->height);
-    assert_map(page, &plan.section[0].large, &large, false);
+    assert_map(page, &plan.section[0].large, &large);
     for (int s = 0; s < 3; s++)
         for (int i = 0; i < maps; i++) {
             HeatMapPlan map = small_map(&plan.section[s], i, heads),
                         left = small_map(&plan.section[s], i - 1, heads),
                         above = small_map(&plan.section[s], i - heads, heads);
-            assert_map(page, &map, &sections[s].maps[i], s == 2);
+            assert_map(page, &map, &sections[s].maps[i]);
             if (i % heads > 0) assert_apart(&left, &map);
             if (i >= heads) assert_apart(&above, &map);
             if (s == 0) assert_apart(&plan.section[0].large, &map);
@@ -303,13 +298,12 @@ TEST(test_small_cells)
     enum { N = 1400 };
     float *weight = make_weights(N, N, false);
     const char **labels = make_labels(N);
-    HeatMap large = {weight, N,    N,    labels, labels, NULL, NULL, NULL,
-                     NULL,   NULL, NULL, false,  NULL,   0,    0,    0};
+    HeatMap large = {weight, N, N, labels, labels, .causal = false};
     HeatMapPlan plan;
     Canvas *page = draw_alone(&plan, &large);
     assert_true(plan.cell >= 1 && plan.cell < 10);
     assert_true(plan.label_step > 1);
-    assert_map(page, &plan, &large, false);
+    assert_map(page, &plan, &large);
     canvas_free(page);
     free(labels);
     free(weight);

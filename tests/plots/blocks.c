@@ -38,10 +38,10 @@ TEST(wrap)
     assert_string_equal(text, "  one two\n  three été\n  quatre\n  averyverylongword\n  x\n");
 }
 
-static void print(const HeatMap *map, bool causal, bool colored)
+static void print(const HeatMap *map, bool colored)
 {
     FILE *out = fmemopen(text, sizeof text, "w");
-    blocks_print(out, map, causal, colored);
+    blocks_print(out, map, colored);
     fclose(out);
 }
 
@@ -53,27 +53,28 @@ static const HeatMap small = {
 /* Zeros are blank, and so is what the causal mask hides. */
 TEST(shades_and_numbers)
 {
-    print(&small, false, false);
+    HeatMap causal = small;
+    causal.causal = true;
+    print(&small, false);
     assert_string_equal(text, "       one  two\n  un  █1.0\ndeux  ▒.25 █.75\n");
-    print(&small, true, false);
+    print(&causal, false);
     assert_string_equal(text, "       one  two\n  un  █1.0\ndeux  ▒.25 █.75\n");
     const float steps[] = {0.004f, 0.04f, 0.06f, 0.3f, 0.6f, 0.8f, NAN};
     const char *const label[] = {"a", "b", "c", "d", "e", "f", "g"};
     HeatMap map = {
         .weight = steps, .rows = 1, .columns = 7, .row_labels = rows, .column_labels = label};
-    print(&map, false, false);
+    print(&map, false);
     assert_non_null(strstr(text, "un        .04 ░.06 ▒.30 ▓.60 █.80  nan\n"));
 }
 
 /* A cell has the colour of its number as background, and text with contrast. */
 TEST(colours)
 {
-    Colormap map = colormap_make(THEME_DARK);
-    print(&small, false, true);
+    print(&small, true);
     for (int k = 0; k < 4; k++) {
         static const char *const number[] = {"1.0", "   ", ".25", ".75"};
         char expected[128];
-        Color c = colormap_color(&map, weight[k], false), ink = colormap_contrast(c);
+        Color c = colormap_color(THEME_DARK, weight[k], false), ink = colormap_contrast(c);
         snprintf(expected, sizeof expected, "\033[48;2;%d;%d;%dm\033[38;2;%d;%d;%dm %s \033[0m",
                  c.r, c.g, c.b, ink.r, ink.g, ink.b, number[k]);
         assert_non_null(strstr(text, expected));
@@ -94,7 +95,7 @@ static void print_columns(int count, const char *label)
                    .columns = count,
                    .row_labels = rows,
                    .column_labels = labels};
-    print(&map, false, false);
+    print(&map, false);
 }
 
 static int occurrences(const char *part)

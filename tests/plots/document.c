@@ -16,8 +16,7 @@ static Canvas *draw(HeatMapPlan *where, CanvasFormat format)
     static const char *const rows[] = {"un", "deux", "trois"}, *const columns[] = {
                                                                    "one", "two", "three",
                                                                    "four", "</s>"};
-    const HeatMap map = {weight, ROWS, COLUMNS, rows,  columns, "map", "note", 0,
-                         0,      NULL, NULL,    false, NULL,    0,     0,      0};
+    const HeatMap map = {weight, ROWS, COLUMNS, rows, columns, "map", "note", .causal = false};
     const HeatMapSection section = {.title = "Cross-attention", .large = &map};
     const AttentionPage page = {
         .title = "title", .sections = &section, .count = 1, .format = format};
