@@ -355,10 +355,10 @@ static bool compute_by_hand(const Program *p, Error *error)
 {
     const Request *r = &p->request;
     if (!byhand_read(&by_hand, r->by_hand, error) ||
-        !byhand_print(stdout, &by_hand, r->word, error) ||
-        (r->backward && !byhand_backward(stdout, &by_hand, error)) ||
-        !stream_flush(stdout, "the steps", error))
+        !byhand_print(stdout, &by_hand, r->word, error))
         return false;
+    if (r->backward) byhand_backward(stdout, &by_hand);
+    if (!stream_flush(stdout, "the steps", error)) return false;
     missing = command_share(sizeof *missing);  // it is drawn in another process
     for (int i = 0; i < r->attention.count; i++) {
         const char *path = r->attention.item[i];

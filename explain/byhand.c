@@ -70,9 +70,9 @@ static bool read_line(ByHand *b, char *line, Error *error)
     enum { WORDS = BYHAND_MOST + BYHAND_LABEL };  // numbers, and those of a label
     char *word[WORDS] = {""}, *rest, *equals = strchr(line, '=');
     int words = 0, block = 0, setting = 0;
-    bool quoted = line[strspn(line, " \t")] == '"';
+    line += strspn(line, " \t");
+    bool quoted = *line == '"';
     const char *label = quoted ? strtok_r(line, "\"", &rest) : NULL;
-    if (quoted && strspn(line, " \t")) label = strtok_r(NULL, "\"", &rest);
     if (equals && !quoted) *equals = ' ';
     for (char *w = strtok_r(quoted ? NULL : line, " \t", &rest); w;
          w = strtok_r(NULL, " \t", &rest))
@@ -257,107 +257,77 @@ bool byhand_print(FILE *out, ByHand *b, const char *word, Error *error)
 
 /* ---- the way back ---- */
 
-/* A matrix of a product, or its transpose: [rows,columns] with steps between rows and between columns. */
-typedef struct Factor {
-    const real *at;
-    int rows, columns, down, across;
-} Factor;
-
-static Factor turned(Factor a)
+/* to (=) A B, with the labels of its rows.   k: the columns of A and rows of B */
+static void multiply(LabelledRows *to, const LabelledRows *labels, Strided A,
+                     const LabelledRows *B, int k)
 {
-    return (Factor){a.at, a.columns, a.rows, a.across, a.down};
+    to->rows = labels->rows, to->columns = B->columns;
+    memcpy(to->label, labels->label, sizeof to->label);
+    small_gemm(SET, to->at[0], BYHAND_MOST, A, B->at[0], BYHAND_MOST, to->rows, to->columns, k,
+               1);
 }
 
-static Factor strided(const LabelledRows *x)
+static void softmax_backward(ByHand *b)
 {
-    return (Factor){x->at[0], x->rows, x->columns, BYHAND_MOST, 1};
-}
-
-/* Prints C = scale · A B, and returns it. to [A.rows,B.columns] (=) */
-static Factor print_product(const Explanation *e, const char *name, const char *const *label,
-                            real *to, Factor A, Factor B, double scale)
-{
-    fprintf(e->out, "  %s\n", name);
-    for (int i = 0; i < A.rows; i++) {
-        real *row = to + (size_t)i * (size_t)B.columns;
-        for (int j = 0; j < B.columns; j++) {
-            double sum = 0;
-            for (int k = 0; k < A.columns; k++)
-                sum += (double)A.at[i * A.down + k * A.across] *
-                       (double)B.at[k * B.down + j * B.across];
-            row[j] = (real)(scale * sum);
-        }
-        put_row(e, "    ", label[i], row, B.columns);
+    int m = b->key.rows;
+    for (int i = 0; i < b->query.rows; i++) {
+        const float *P = b->P + i * m;
+        double mean = 0;
+        for (int j = 0; j < m; j++) mean += (double)P[j] * (double)b->dP.at[i][j];
+        for (int j = 0; j < m; j++)
+            b->dS.at[i][j] = (real)((double)P[j] * ((double)b->dP.at[i][j] - mean));
     }
-    fputc('\n', e->out);
-    return (Factor){to, A.rows, B.columns, B.columns, 1};
 }
 
-static void print_gradients(ByHand *b, real *space, const Factor P)
+void byhand_backward(FILE *out, ByHand *b)
 {
-    const Explanation *e = &b->steps;
-    LabelledRows *in[3] = {&b->query, &b->key, &b->value};
-    const char *const *query = b->query.label, *const *key = b->key.label;
-    size_t matrix = (size_t)BYHAND_MOST * BYHAND_MOST;
-    Factor dO = strided(&b->gradient), d[3];
     static const char *const titles[] = {"dW_Q = dQᵀ X", "dW_K = dKᵀ X", "dW_V = dVᵀ X"};
-    step(&b->steps, "Back to the values and the weights: dV = Pᵀ dO, dP = dO Vᵀ");
-    put_rows(e, "dO, the gradient of the loss with respect to the outputs", &b->gradient);
-    d[2] = print_product(e, "dV", key, space, turned(P), dO, 1);
-    Factor dP =
-        print_product(e, "dP", query, space + matrix, dO, turned(strided(&b->value)), 1);
-    step(&b->steps, "Back through the softmax: dS = P ⊙ (dP - Σ P dP)");
+    Explanation *e = &b->steps;
+    LabelledRows *dO = &b->gradient;
+    int n = b->query.rows, m = b->key.rows;
+    e->out = out;
+    for (int i = 0; !dO->rows && i < n; i++)
+        for (int k = 0; k < b->value.columns; k++) dO->at[i][k] = 1;
+    dO->rows = n, dO->columns = b->value.columns;
+    memcpy(dO->label, b->query.label, sizeof dO->label);
+    b->dQ = b->query, b->dK = b->key, b->dP = b->dS = *dO;
+    b->dP.columns = b->dS.columns = m;
+
+    step(e, "Back to the values and the weights: dV = Pᵀ dO, dP = dO Vᵀ");
+    put_rows(e, "dO, the gradient of the loss with respect to the outputs", dO);
+    multiply(&b->dV, &b->key, (Strided){b->P, 1, (size_t)m}, dO, n);
+    put_rows(e, "dV", &b->dV);
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < m; j++)
+            b->dP.at[i][j] = dot_product(dO->at[i], b->value.at[j], dO->columns);
+    put_rows(e, "dP", &b->dP);
+
+    step(e, "Back through the softmax: dS = P ⊙ (dP - Σ P dP)");
     say(e,
         "Each row of dS sums to 0: a softmax ignores what all scores have in common. A score "
         "falls in an update where dS is above 0.");
-    real *dS = space + 2 * matrix;
-    fprintf(e->out, "  dS\n");
-    for (int i = 0; i < P.rows; i++) {
-        double mean = 0;
-        int at = i * P.columns;
-        for (int j = 0; j < P.columns; j++)
-            mean += (double)P.at[at + j] * (double)dP.at[at + j];
-        for (int j = 0; j < P.columns; j++)
-            dS[at + j] = (real)((double)P.at[at + j] * ((double)dP.at[at + j] - mean));
-        put_row(e, "    ", query[i], dS + at, P.columns);
-    }
-    fputc('\n', e->out);
-    const Factor S = {dS, P.rows, P.columns, P.columns, 1};
-    step(&b->steps, "Back to queries and keys: dQ = %g · dS K, dK = %g · dSᵀ Q", b->scale,
-         b->scale);
-    d[0] = print_product(e, "dQ", query, space + 3 * matrix, S, strided(&b->key), b->scale);
-    d[1] = print_product(e, "dK", key, space + 4 * matrix, turned(S), strided(&b->query),
-                         b->scale);
-    if (!b->W_Q.rows && !b->W_K.rows && !b->W_V.rows) return;
-    step(&b->steps,
-         "Back to the weights: what training adds to W_Q, W_K and W_V is -η times this");
-    for (int k = 0; k < 3; k++) {
-        const LabelledRows *W = &b->block[k + 4];
-        if (W->rows && in[k]->rows == b->x.rows)
-            print_product(e, titles[k], W->label, space + 5 * matrix, turned(d[k]),
-                          strided(&b->x), 1);
-    }
-}
+    softmax_backward(b);
+    put_rows(e, "dS", &b->dS);
 
-bool byhand_backward(FILE *out, ByHand *b, Error *error)
-{
-    LabelledRows *dO = &b->gradient;
-    size_t count = (size_t)BYHAND_MOST * BYHAND_MOST;
-    int n = b->query.rows, m = b->key.rows;
-    if (b->score != SCORE_SCALED_DOT && b->score != SCORE_DOT && b->score != SCORE_DOT_OVER_D)
-        return error_set(error, "the way back is that of q·k: choose a score that is one");
-    real *space = malloc(7 * count * sizeof *space);
-    if (!space) return error_memory(error, "for the gradients");
-    real *P = space + 6 * count;
-    for (int i = 0; !dO->rows && i < n; i++)
-        for (int k = 0; k < b->value.columns; k++) dO->at[i][k] = 1;
-    memcpy(dO->label, b->query.label, sizeof dO->label);
-    dO->rows = n, dO->columns = b->value.columns;
-    for (int i = 0; i < n * m; i++) P[i] = b->P[i];
-    b->steps.out = out;
-    print_gradients(b, space, (Factor){P, n, m, m, 1});
-    free(space);
-    return true;
+    if (e->score->product)
+        step(e, "Back to queries and keys: dQ = %g · dS K, dK = %g · dSᵀ Q", b->scale,
+             b->scale);
+    else step(e, "Back to queries and keys: the derivatives are in model/scorefunction.c");
+    scores_backward(SET, (Rows){b->dQ.at[0], BYHAND_MOST}, (Rows){b->dK.at[0], BYHAND_MOST},
+                    NULL, (Rows){b->dS.at[0], BYHAND_MOST}, e->score,
+                    (Rows){b->query.at[0], BYHAND_MOST}, (Rows){b->key.at[0], BYHAND_MOST},
+                    (real)b->scale, n, m, b->query.columns);
+    put_rows(e, "dQ", &b->dQ);
+    put_rows(e, "dK", &b->dK);
+
+    if (!b->W_Q.rows && !b->W_K.rows && !b->W_V.rows) return;
+    step(e, "Back to the weights: what training adds to W_Q, W_K and W_V is -η times this");
+    for (int k = 0; k < 3; k++) {
+        const LabelledRows *W = &b->block[k + 4], *d = &b->back[k];
+        if (!W->rows || d->rows != b->x.rows) continue;
+        multiply(&b->dW, W, (Strided){d->at[0], 1, BYHAND_MOST}, &b->x, d->rows);
+        put_rows(e, titles[k], &b->dW);
+    }
 }
 
 bool byhand_draw(const char *path, const ByHand *b, MissingGlyphs *missing, Error *error)

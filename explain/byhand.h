@@ -33,6 +33,12 @@ typedef struct ByHand {
     Explanation steps;
     double number[2][BYHAND_MOST];       // [m] compared, z: of the row that steps follows
     float P[BYHAND_MOST * BYHAND_MOST];  // [n,m] attention weights
+    union {
+        LabelledRows back[6];
+        struct {
+            LabelledRows dQ, dK, dV, dP, dS, dW;
+        };
+    };
 } ByHand;
 
 /* b (=) what the file says, and what is computed from it. */
@@ -43,9 +49,8 @@ bool byhand_read(ByHand *b, const char *path, Error *error);
 bool byhand_print(FILE *out, ByHand *b, const char *word, Error *error);
 
 /* Prints the way back: the gradients of the values, weights, scores, queries and keys, and of W_Q, W_K
- * and W_V, for the gradient of the outputs that the file gives; without one it is 1 everywhere. Fails if the
- * score is no scaled dot product. */
-bool byhand_backward(FILE *out, ByHand *b, Error *error);
+ * and W_V, for the gradient of the outputs that the file gives; without one it is 1 everywhere. */
+void byhand_backward(FILE *out, ByHand *b);
 
 /* missing (+=) characters that no font has; or NULL */
 bool byhand_draw(const char *path, const ByHand *b, MissingGlyphs *missing, Error *error);

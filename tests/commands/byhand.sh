@@ -81,7 +81,7 @@ wrong "with a text" 2 "needs no text" "$BIN/translate" --by-hand nowhere text
 
 # The way back, against differences: the loss is 2 times the output of a, and values are large, as 3 decimals are printed.
 loss() {
-    printf 'query\na %s 0.5\nkey\nx 1 %s\ny 0.3 -1\nvalue\n1000\n-500\ngradient\n2\n' "$1" "$2" >back
+    printf 'score = %b\nquery\na %s 0.5\nkey\nx 1 %s\ny 0.3 -1\nvalue\n1000\n-500\ngradient\n2\n' "${3:-scaled-dot}" "$1" "$2" >back
     "$BIN/translate" --by-hand back | awk '/^  outputs/ { getline; print 2 * $2 }'
 }
 slope() { awk -v up="$1" -v down="$2" 'BEGIN { printf "%.1f", (up - down) / 0.02 }'; }
@@ -97,9 +97,12 @@ check "rows of dS sum to 0" awk '/^  dS$/ { getline; s = $2 + $3; found = $2 != 
 check "dW_Q, dW_K and dW_V" test "$(grep -c '^  dW_[QKV] = d[QKV]ᵀ X' out)" = 3
 printf 'gradient\n1 2\n' >>back
 wrong "two gradients" 1 "there is already a block gradient" "$BIN/translate" --by-hand back --backward
-row_cosine=$(printf 'score = cosine\nquery\n1\nkey\n1\nvalue\n1\n')
-printf '%s\n' "$row_cosine" >cosine
-wrong "--backward of the cosine" 1 "the way back is that of q·k" sh -c '"$0" --by-hand cosine --backward >/dev/null' "$BIN/translate"
+for score in 'cosine\nscale = 1' laplace; do
+    dq=$(slope "$(loss 0.71 2 "$score")" "$(loss 0.69 2 "$score")")
+    loss 0.7 2 "$score" >out
+    "$BIN/translate" --by-hand back --backward >out
+    check "--backward of ${score%%\\*}: dQ" near "$(awk '/^  dQ$/ { getline; print $2 }' out)" "$dq"
+done
 
 # Labels of several words, of digits, and of characters without a font.
 printf 'query\nNew York 1 2\n  "2023" 0 1\nkey\n"a  b" 1 2\nkey x 2 1\nvalue\n1\n2\n' >labels
