@@ -5,6 +5,8 @@
 
 #include <math.h>
 
+#include "base/best.h"
+
 enum { ANSWERS = 5, PROJECTIONS = 3 };
 
 static double plain(double x)  // without a minus before four zeros
@@ -26,7 +28,13 @@ static void step_loss(const Explanation *e, const Update *u)
     const Snapshot *s = u->snapshot[0];
     int C = e->config->vocab - 1, m = s->target.rows;
     int row = e->kind == ATTENTION_ENCODER ? 0 : e->word, right = s->target.id[row];
-    double smoothing = u->config.label_smoothing, rest = smoothing / C, last = INFINITY;
+    double smoothing = u->config.label_smoothing, rest = smoothing / C;
+    Best best[ANSWERS] = {{right, 0}};
+    int count = 0;
+    for (int c = 0; c < C; c++)
+        if (c != right)
+            best_add(best + 1, &count, ANSWERS - 1, c,
+                     (double)loss_logit_gradient(&s->activations.loss, row, c, m, C));
     section(
         e, "The loss, and the gradient of the logits",
         "The decoder has %d logits for each of the %d tokens of the translation above; their "
@@ -38,18 +46,12 @@ static void step_loss(const Explanation *e, const Update *u)
         e->labels[TOKENS_TARGET].text[row],
         e->kind == ATTENTION_ENCODER ? ", the first token" : "");
     fprintf(e->out, "  token %16s %9s %10s %12s\n", "p", "q", "p - q", "dL/dlogit");
-    for (int k = 0, id = right; k < ANSWERS && id >= 0; k++) {
-        double dz = (double)loss_logit_gradient(&s->activations.loss, row, id, m, C),
-               best = -INFINITY;
+    for (int k = 0; k <= count; k++) {
+        int id = best[k].id;
+        double dz = (double)loss_logit_gradient(&s->activations.loss, row, id, m, C);
         double q = rest + (k ? 0 : 1 - smoothing);
         put_label(e, "  ", tokenizer_shown(e->vocabulary->tokenizer[TARGET], id), LABEL);
         fprintf(e->out, " %8.5f %9.5f %10.5f %12.6f\n", m * dz + q, q, m * dz, dz);
-        if (k) last = dz;
-        id = -1;
-        for (int c = 0; c < C; c++) {
-            double other = (double)loss_logit_gradient(&s->activations.loss, row, c, m, C);
-            if (c != right && other < last && other > best) best = other, id = c;
-        }
     }
     fputc('\n', e->out);
 }

@@ -7,8 +7,7 @@
 #include <string.h>
 
 static const char *const KINDS[] = {"cross", "encoder", "decoder", "all", NULL};
-static const char *const HEADS[] = {"mean", "max", "rollout", "best", NULL};
-static const int heads[] = {CHOICE_MEAN, CHOICE_MAX, CHOICE_ROLLOUT, CHOICE_BEST};
+static const char *const HEADS[] = {"rollout", "max", "best", "mean", NULL};
 
 // clang-format off
 const Option choice_options[] = {
@@ -79,7 +78,7 @@ bool choice_parse(Choice *choice, const ChoiceConfig *config, Error *error)
         return false;
     if (!config->head) return true;
     for (int i = 0; HEADS[i]; i++)
-        if (!strcmp(config->head, HEADS[i])) return choice->head = heads[i], true;
+        if (!strcmp(config->head, HEADS[i])) return choice->head = CHOICE_ROLLOUT + i, true;
     char *end;
     long head = strtol(config->head, &end, 10);
     choice->head = (int)head - 1;
@@ -91,9 +90,7 @@ bool choice_parse(Choice *choice, const ChoiceConfig *config, Error *error)
 
 const char *choice_head_name(int head)
 {
-    for (int i = 0; HEADS[i]; i++)
-        if (heads[i] == head) return HEADS[i];
-    return NULL;
+    return head < CHOICE_NONE ? HEADS[head - CHOICE_ROLLOUT] : NULL;
 }
 
 bool choice_check(const Choice *choice, const ModelConfig *model, Error *error)

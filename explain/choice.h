@@ -27,15 +27,9 @@ typedef struct ChoiceConfig {
 extern const Option choice_options[];
 extern const int choice_option_count;
 
-enum {
-    CHOICE_NONE = -1,
-    CHOICE_MEAN = -2,
-    CHOICE_BEST = -3,
-    CHOICE_MAX = -4,
-    CHOICE_ROLLOUT = -5
-};
+enum { CHOICE_ROLLOUT = -5, CHOICE_MAX, CHOICE_BEST, CHOICE_MEAN, CHOICE_NONE };
 
-/* "mean", …, or NULL: a number */
+/* "rollout", …, "mean", or NULL: a number */
 const char *choice_head_name(int head);
 
 typedef struct Choice {

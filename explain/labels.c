@@ -65,38 +65,23 @@ static bool is_special(const Tokenizer *tokenizer, int id)
     return id == ID_END || id == tokenizer_vocab_size(tokenizer) - 1;
 }
 
-/* The tokens that one label joins: those of a word, or of a character. A character in UTF-8 goes on
- * with the bytes 0x80 to 0xBF. */
-typedef struct Joining {
-    const Tokenizer *tokenizer;
-    LabelsUnit unit;
-    int *word;  // [tokens] if labels are words that are made of tokens; else NULL
-} Joining;
-
-/* Whether a token has one label with the token before. */
-static bool joins(const Joining *joining, const Snapshot *snapshot, TokenSide side, int place)
+/* The ids that a side consists of; those of TOKENS_READ follow its <pad>. */
+static const int *ids_of(const Snapshot *snapshot, TokenSide side)
 {
-    const Tokenizer *tokenizer = joining->tokenizer;
-    int id = labels_id(snapshot, side, place), before = labels_id(snapshot, side, place - 1);
-    if (joining->word)
-        return !is_special(tokenizer, id) && !is_special(tokenizer, before) &&
-               joining->word[place] == joining->word[place - 1];
-    return joining->unit == LABELS_CHARACTERS && tokenizer_byte(tokenizer, id) >> 6 == 2 &&
-           tokenizer_byte(tokenizer, before) >= 0x80;
+    return side == TOKENS_SOURCE ? snapshot->source.id : snapshot->target.id;
 }
 
-/* Finds the words of a side, if its labels are words and its tokens are not. */
-static bool find_words(Joining *joining, const Snapshot *snapshot, TokenSide side, Error *error)
+static const char *const *unknown_of(const Snapshot *snapshot, TokenSide side)
 {
-    int count = labels_tokens(snapshot, side), words, read = side == TOKENS_READ;
-    const int *id = side == TOKENS_SOURCE ? snapshot->source.id : snapshot->target.id;
-    if (joining->unit != LABELS_WORDS || tokenizer_type(joining->tokenizer) == TOKENIZER_WORD)
-        return true;
-    joining->word = calloc((size_t)count, sizeof *joining->word);
-    if (!joining->word) return error_memory(error, "for the words of a picture");
-    return words_of_ids(joining->word + read, &words, joining->tokenizer, id, count - 1,
-                        snapshot->unknown[side == TOKENS_SOURCE ? SOURCE : TARGET], false,
-                        error);
+    return snapshot->unknown[side == TOKENS_SOURCE ? SOURCE : TARGET];
+}
+
+/* Whether the token at a place is a further byte of a character in UTF-8, 0x80 to 0xBF. */
+static bool continues(const Snapshot *snapshot, const Tokenizer *tokenizer, TokenSide side,
+                      int place)
+{
+    return tokenizer_byte(tokenizer, labels_id(snapshot, side, place)) >> 6 == 2 &&
+           tokenizer_byte(tokenizer, labels_id(snapshot, side, place - 1)) >= 0x80;
 }
 
 /* One token as it is in the vocabulary; several decoded together, as a single byte of a
@@ -105,11 +90,10 @@ static char *text_of(const Snapshot *snapshot, const Tokenizer *tokenizer, Token
                      int first, int count, Error *error)
 {
     char *text = NULL;
-    const int *id = side == TOKENS_SOURCE ? snapshot->source.id : snapshot->target.id;
-    const char *const *unknown = snapshot->unknown[side == TOKENS_SOURCE ? SOURCE : TARGET];
+    const char *const *unknown = unknown_of(snapshot, side);
     int at = first - (side == TOKENS_READ);  // -1: <pad>, which is alone
     if (count > 1 || (unknown && at >= 0 && unknown[at]))
-        tokenizer_decode_replaced(tokenizer, &text, id + at, (size_t)count,
+        tokenizer_decode_replaced(tokenizer, &text, ids_of(snapshot, side) + at, (size_t)count,
                                   unknown ? unknown + at : NULL, error);
     else if (!(text = strdup(tokenizer_shown(tokenizer, labels_id(snapshot, side, first)))))
         error_memory(error, "for the words of a picture");
@@ -120,7 +104,8 @@ static bool make_side(Labels *labels, const Snapshot *snapshot, const Tokenizer 
                       TokenSide side, LabelsUnit unit, Error *error)
 {
     const double *each = side == TOKENS_TARGET ? snapshot->each : NULL;
-    int count = labels_tokens(snapshot, side);
+    bool words = unit == LABELS_WORDS && tokenizer_type(tokenizer) != TOKENIZER_WORD;
+    int count = labels_tokens(snapshot, side), all;
     size_t n = (size_t)count;
     *labels = (Labels){.text = calloc(n, sizeof *labels->text),
                        .special = calloc(2 * n, sizeof *labels->special),
@@ -129,22 +114,29 @@ static bool make_side(Labels *labels, const Snapshot *snapshot, const Tokenizer 
     if (!labels->text || !labels->special || !labels->probability || !labels->word)
         return error_memory(error, "for the words of a picture");
     labels->unknown = labels->special + n;
-    Joining joining = {tokenizer, unit, NULL};
-    bool good = find_words(&joining, snapshot, side, error);
+    bool good = !words || words_of_ids(labels->word + (side == TOKENS_READ), &all, tokenizer,
+                                       ids_of(snapshot, side), count - 1,
+                                       unknown_of(snapshot, side), false, error);
     for (int first = 0, end = 0; good && first < count; first = end) {
         int k = labels->count;
         double log_probability = 0;
+        bool joins;
         do {
+            int id = labels_id(snapshot, side, end), word = labels->word[end];
             labels->word[end] = k;
-            labels->unknown[k] |= labels_id(snapshot, side, end) == ID_UNKNOWN;
+            labels->unknown[k] |= id == ID_UNKNOWN;
+            labels->special[k] |= is_special(tokenizer, id);
             log_probability += each ? each[end] : NAN;
-        } while (++end < count && joins(&joining, snapshot, side, end));
-        labels->special[k] = is_special(tokenizer, labels_id(snapshot, side, first));
+            if (++end == count) break;
+            joins =
+                words ? labels->word[end] == word && !labels->special[k] &&
+                            !is_special(tokenizer, labels_id(snapshot, side, end))
+                      : unit == LABELS_CHARACTERS && continues(snapshot, tokenizer, side, end);
+        } while (joins);
         labels->probability[k] = (float)exp(log_probability);
         labels->text[k] = text_of(snapshot, tokenizer, side, first, end - first, error);
         good = labels->text[labels->count++];
     }
-    free(joining.word);
     return good;
 }
 

@@ -59,11 +59,10 @@ function shown(weights, rows, columns) {
   return out;
 }
 
-/* The map of every chosen head, and their mean. */
-function maps(heads) {
-  const kind = kindNow();
+/* The map of each of these heads, and their mean. */
+function maps(heads, kind = kindNow(), layer = state.layer) {
   const rows = side(kind.rows), columns = side(kind.columns);
-  const each = heads.map((h) => shown(kind.layers[state.layer][h].weights, rows, columns));
+  const each = heads.map((h) => shown(kind.layers[layer][h].weights, rows, columns));
   const mean = rows.words.map((_, i) => columns.words.map((_, j) =>
     each.reduce((sum, map) => sum + map[i][j], 0) / Math.max(each.length, 1)));
   return { rows: rows.words, columns: columns.words, heads, each, mean };
@@ -89,7 +88,8 @@ function entropy(weights) {
 /* ---- elements; text is never parsed as markup ---- */
 
 function make(tag, properties = {}, ...children) {
-  const element = document.createElement(tag);
+  const element = tag === "svg" || tag === "path"
+    ? document.createElementNS("http://www.w3.org/2000/svg", tag) : document.createElement(tag);
   for (const [name, value] of Object.entries(properties)) {
     if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
     else if (name === "style") for (const [key, v] of Object.entries(value)) element.style.setProperty(key, v);

@@ -22,19 +22,16 @@ function drawLines(svg, map, step) {
   const height = step * Math.max(map.rows.length, map.columns.length);
   const apart = Math.min(2.6, (step - 8) / Math.max(count, 1));
   svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
-  svg.setAttribute("preserveAspectRatio", "none");
   svg.style.height = `${height}px`;
   svg.replaceChildren();
   for (const { i, j, n, weight } of linesOf(map, state.chosen)) {
     const shift = (n - (count - 1) / 2) * apart;
     const from = (i + 0.5) * step + shift, to = (j + 0.5) * step + shift;
-    const path = document.createElementNS("http://www.w3.org/2000/svg", "path");
-    path.setAttribute("d", `M0 ${from}C${width * 0.4} ${from} ${width * 0.6} ${to} ${width} ${to}`);
-    path.setAttribute("vector-effect", "non-scaling-stroke");
-    path.style.stroke = headColor(map.heads[n]);
-    path.style.strokeWidth = 0.8 + 1.7 * weight;
-    path.style.opacity = Math.min(1, 0.04 + (state.chosen ? 1.1 : 0.9) * weight);
-    svg.append(path);
+    svg.append(make("path", {
+      d: `M0 ${from}C${width * 0.4} ${from} ${width * 0.6} ${to} ${width} ${to}`, "vector-effect": "non-scaling-stroke",
+      style: { stroke: headColor(map.heads[n]), "stroke-width": 0.8 + 1.7 * weight,
+        opacity: Math.min(1, 0.04 + (state.chosen ? 1.1 : 0.9) * weight) },
+    }));
   }
 }
 
@@ -130,10 +127,7 @@ function showHeads(panel) {
   const kind = kindNow(), map = maps(chosenHeads());
   const count = Math.max(map.rows.length, map.columns.length);
   const step = count > 60 ? 20 : count > 30 ? 24 : 30;
-  const view = { map, step };
-  view.svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
-  view.svg.setAttribute("aria-hidden", "true");
-  view.readout = make("p", { class: "readout" });
+  const view = { map, step, svg: make("svg", { "aria-hidden": "true", preserveAspectRatio: "none" }), readout: make("p", { class: "readout" }) };
   const left = make("div", { class: "left" }, make("h2", {}, kind.row_is), wordList(view, "rows", map.rows));
   const right = make("div", {}, make("h2", {}, kind.column_is), wordList(view, "columns", map.columns));
   const middle = make("div", {}, make("h2", { "aria-hidden": "true" }, "\u00a0"), view.svg);

@@ -17,16 +17,12 @@ let chosen = 0;      // the index of one
 
 /* The head that aligns words best, or the mean of the last layer: its map, as words. */
 function alignment() {
-  const cross = DATA.kinds.find((kind) => kind.name === "cross");
-  const { layer, head } = DATA.best, heads = cross.layers[head < 0 ? cross.layers.length - 1 : layer];
-  const before = { ...state };
+  const cross = DATA.kinds.find((kind) => kind.name === "cross"), { layer, head } = DATA.best;
+  const last = cross.layers.length - 1, all = cross.layers[last].map((_, h) => h), before = { ...state };
   Object.assign(state, { words: true, hide: true });
-  const rows = side("target"), columns = side("source");
-  const each = (head < 0 ? heads : [heads[head]]).map((h) => shown(h.weights, rows, columns));
+  const map = head < 0 ? maps(all, cross, last) : maps([head], cross, layer);
   Object.assign(state, before);
-  const mean = rows.words.map((_, i) => columns.words.map((_, j) =>
-    each.reduce((sum, map) => sum + map[i][j], 0) / each.length));
-  return { rows: rows.words, columns: columns.words, mean };
+  return map;
 }
 
 function pointAt(row, map) {
