@@ -141,36 +141,29 @@ bool canvas_check(const Canvas *canvas, Error *error)
 }
 
 /* The title comes before the end of a PDF, and before the final tag of an SVG. */
-static char *finish_document(Canvas *canvas, size_t *length, const char *title)
+bool canvas_save_document(const char *path, Canvas *canvas, const char *title, Error *error)
 {
     static const char end[] = "</svg>\n";
+    if (!canvas_check(canvas, error)) return false;
+    TextStream *document = &canvas->document;
     cairo_surface_t *surface = cairo_get_target(canvas->cairo);
-    if (canvas->format == CANVAS_PDF) {
-        cairo_pdf_surface_set_metadata(surface, CAIRO_PDF_METADATA_TITLE, title);
+    char *clean = utf8_clean(title, 0, false);
+    if (clean && canvas->format == CANVAS_PDF) {
+        cairo_pdf_surface_set_metadata(surface, CAIRO_PDF_METADATA_TITLE, clean);
         cairo_pdf_surface_set_metadata(surface, CAIRO_PDF_METADATA_CREATE_DATE, "");
     }
     cairo_surface_finish(surface);
-    if (cairo_surface_status(surface)) return NULL;
-    if (canvas->format == CANVAS_SVG) {
-        gchar *escaped = g_markup_escape_text(title, -1);
-        fseek(canvas->document.out, -(long)strlen(end), SEEK_END);
-        fprintf(canvas->document.out, "<title>%s</title>\n%s", escaped, end);
+    if (clean && canvas->format == CANVAS_SVG) {
+        gchar *escaped = g_markup_escape_text(clean, -1);
+        fseek(document->out, -(long)strlen(end), SEEK_END);
+        fprintf(document->out, "<title>%s</title>\n%s", escaped, end);
         g_free(escaped);
     }
-    char *bytes = textstream_close(&canvas->document);
-    *length = canvas->document.length;
-    canvas->document = (TextStream){0};
-    return bytes;
-}
-
-bool canvas_save_document(const char *path, Canvas *canvas, const char *title, Error *error)
-{
-    if (!canvas_check(canvas, error)) return false;
-    size_t length;
-    char *clean = utf8_clean(title, 0, false);
-    char *bytes = clean ? finish_document(canvas, &length, clean) : NULL;
-    bool good =
-        bytes ? file_replace(path, bytes, length, error) : error_memory(error, "for a picture");
+    char *bytes = textstream_close(document);
+    bool good = clean && bytes && !cairo_surface_status(surface)
+                    ? file_replace(path, bytes, document->length, error)
+                    : error_memory(error, "for a picture");
+    *document = (TextStream){0};
     free(clean);
     free(bytes);
     return good;
