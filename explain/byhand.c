@@ -6,7 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/file.h"
+#include "base/textstream.h"
 #include "data/text.h"
+#include "explain/page.h"
 
 /* ---- the file ---- */
 
@@ -16,6 +19,7 @@ static const Option settings[] = {
     {.name = "score", .kind = OPTION_CHOICE, .offset = offsetof(ByHand, score), .choices = score_names},
     {.name = "scale", .kind = OPTION_REAL, .offset = offsetof(ByHand, scale), .least = -1e6, .most = 1e6},
     {.name = "mask", .kind = OPTION_CHOICE, .offset = offsetof(ByHand, causal), .choices = masks},
+    {.name = "heads", .kind = OPTION_INT, .offset = offsetof(ByHand, heads), .least = 1, .most = BYHAND_HEADS},
 };
 enum { SETTINGS = sizeof settings / sizeof *settings };
 // clang-format on
@@ -83,7 +87,8 @@ static bool read_line(ByHand *b, char *line, Error *error)
     bool set = words == 2 && setting < SETTINGS;
     if (set && equals) return option_store(&settings[setting], b, word[0], word[1], error);
     if (set || equals)
-        return error_set(error, "a setting is score = NAME, scale = NUMBER or mask = causal");
+        return error_set(error, "a setting is score = NAME, scale = NUMBER, mask = causal or "
+                                "heads = NUMBER");
     if (!words) return true;
     if (words > 1 || block == BYHAND_BLOCKS)
         return read_row(b->reading, NULL, word, words, error);
@@ -126,12 +131,44 @@ static bool project(ByHand *b, LabelledRows *to, const LabelledRows *W, Error *e
     return true;
 }
 
+/* The part of the columns that a head has: of `heads`, or 1 for all. */
+static SnapshotRows rows_of(const LabelledRows *x, int head, int heads)
+{
+    int columns = x->columns / heads;
+    return (SnapshotRows){x->at[0] + head * columns, x->rows, columns, BYHAND_MOST};
+}
+
+static SnapshotRows part_of(const ByHand *b, const LabelledRows *x)
+{
+    return rows_of(x, b->steps.head, b->heads);
+}
+
+static void follow(ByHand *b, int head)
+{
+    Explanation *e = &b->steps;
+    int n = b->query.rows, m = b->key.rows;
+    e->head = head;
+    e->map = (Map){b->P[head], n, m};
+    e->v = (HeadVectors){.Q = part_of(b, &b->query),
+                         .K = part_of(b, &b->key),
+                         .V = part_of(b, &b->value),
+                         .O = part_of(b, &b->output),
+                         .scale = b->scale};
+    b->d = (HeadGradients){.x = {.Q = part_of(b, &b->dQ),
+                                 .K = part_of(b, &b->dK),
+                                 .V = part_of(b, &b->dV),
+                                 .O = part_of(b, &b->gradient)},
+                           .P = {b->dP[head], n, m, m},
+                           .S = {b->dS[head], n, m, m}};
+}
+
 /* The scores of query i, its weights and its output. False: no key is seen, or the mask has other
  * numbers. */
 static bool attend(ByHand *b, int i)
 {
     Explanation *e = &b->steps;
-    int m = b->key.rows;
+    int m = b->key.rows, dv = e->v.V.columns;
+    real *output = b->output.at[i] + e->head * dv;
     double largest = -INFINITY, sum = 0;
     e->word = i;
     explanation_score(e);
@@ -142,45 +179,37 @@ static bool attend(ByHand *b, int i)
         largest = fmax(largest, e->z[j]);
     }
     for (int j = 0; j < m; j++) sum += exp(e->z[j] - largest);
-    memset(b->output.at[i], 0, sizeof b->output.at[i]);
+    memset(output, 0, (size_t)dv * sizeof *output);
     for (int j = 0; j < m; j++) {
         double p = exp(e->z[j] - largest) / sum;
-        b->P[i * m + j] = (float)p;
-        for (int d = 0; d < b->value.columns; d++)
-            b->output.at[i][d] += (real)p * b->value.at[j][d];
+        b->P[e->head][i * m + j] = (real)p;
+        for (int d = 0; d < dv; d++) output[d] += (real)p * snapshot_row(e->v.V, j)[d];
     }
     e->most = largest_weight(e, i);
     return !isinf(largest);
-}
-
-static SnapshotRows rows_of(const LabelledRows *x)
-{
-    return (SnapshotRows){x->at[0], x->rows, x->columns, BYHAND_MOST};
 }
 
 static bool compute(ByHand *b, Error *error)
 {
     for (int k = 0; k < 3; k++)
         if (!project(b, &b->block[k], &b->block[k + 4], error)) return false;
-    int n = b->query.rows, m = b->key.rows, dh = b->query.columns;
-    if (!fits(b, &b->key, b->key.columns, dh, "columns, as query has", error) ||
+    int n = b->query.rows, m = b->key.rows, d = b->query.columns, dv = b->value.columns;
+    int left = (b->heads - d % b->heads) % b->heads,
+        v_left = (b->heads - dv % b->heads) % b->heads;
+    if (!fits(b, &b->query, d, d + left, "columns, a multiple of the heads", error) ||
+        !fits(b, &b->value, dv, dv + v_left, "columns, a multiple of the heads", error) ||
+        !fits(b, &b->key, b->key.columns, d, "columns, as query has", error) ||
         !fits(b, &b->value, b->value.rows, m, "rows, one for each key", error) ||
         !fits(b, &b->mask, b->mask.rows, n, "rows, one for each query", error) ||
         !fits(b, &b->mask, b->mask.columns, m, "columns, one for each key", error) ||
         !fits(b, &b->gradient, b->gradient.rows, n, "rows, one for each query", error) ||
-        !fits(b, &b->gradient, b->gradient.columns, b->value.columns, "columns, as value has",
-              error))
+        !fits(b, &b->gradient, b->gradient.columns, dv, "columns, as value has", error))
         return false;
-    if (isnan(b->scale)) b->scale = (double)score_scale(&score_functions[b->score], dh);
+    if (isnan(b->scale))
+        b->scale = (double)score_scale(&score_functions[b->score], d / b->heads);
     memcpy(b->output.label, b->query.label, sizeof b->query.label);
-    b->output.rows = n, b->output.columns = b->value.columns;
+    b->output.rows = n, b->output.columns = dv;
     b->steps = (Explanation){.score = &score_functions[b->score],
-                             .v = {.Q = rows_of(&b->query),
-                                   .K = rows_of(&b->key),
-                                   .V = rows_of(&b->value),
-                                   .O = rows_of(&b->output),
-                                   .scale = b->scale},
-                             .map = {b->P, n, m},
                              .causal = b->causal,
                              .row = b->query.label,
                              .column = b->key.label,
@@ -190,9 +219,13 @@ static bool compute(ByHand *b, Error *error)
                              .number = "%g",
                              .terms = 4};
     b->line = b->mask.line;
-    for (int i = 0; i < n; i++)
-        if (!attend(b, i))
-            return error_set(error, "row %d of the mask needs only 0 and 1, and a 1", i + 1);
+    for (int h = 0; h < b->heads; h++) {
+        follow(b, h);
+        for (int i = 0; i < n; i++)
+            if (!attend(b, i))
+                return error_set(error, "row %d of the mask needs only 0 and 1, and a 1",
+                                 i + 1);
+    }
     return true;
 }
 
@@ -207,7 +240,7 @@ bool byhand_read(ByHand *b, const char *path, Error *error)
     bool good = true;
     memset(b, 0, sizeof *b);
     b->path = path;
-    b->scale = (double)NAN, b->line = 1;
+    b->scale = (double)NAN, b->line = 1, b->heads = 1;
     for (int k = 0; k < BYHAND_BLOCKS; k++) b->block[k].name = names[k];
     if (!text_open(&text, path, error)) return false;
     while (good && (result = text_next(&text, &line, &length, error)) == TEXT_LINE) {
@@ -224,13 +257,26 @@ bool byhand_read(ByHand *b, const char *path, Error *error)
 
 /* ---- the steps ---- */
 
-static void put_rows(const Explanation *e, const char *name, const LabelledRows *rows)
+static void put_rows(const Explanation *e, const char *name, const char *const *label,
+                     SnapshotRows rows)
 {
     fprintf(e->out, "  %s\n", name);
-    for (int i = 0; i < rows->rows; i++) {
-        put_row(e, "    ", rows->label[i], rows->at[i], rows->columns);
-    }
+    for (int i = 0; i < rows.rows; i++)
+        put_row(e, "    ", label[i], snapshot_row(rows, i), rows.columns);
     fputc('\n', e->out);
+}
+
+static void put_block(const Explanation *e, const char *name, const LabelledRows *x)
+{
+    put_rows(e, name, x->label, rows_of(x, 0, 1));
+}
+
+static void begin_head(ByHand *b, int head)
+{
+    follow(b, head);
+    if (b->heads > 1)
+        say(&b->steps, "Head %d of %d, with its part of each query, key and value.", head + 1,
+            b->heads);
 }
 
 bool byhand_print(FILE *out, ByHand *b, const char *word, Error *error)
@@ -239,44 +285,52 @@ bool byhand_print(FILE *out, ByHand *b, const char *word, Error *error)
     int i = 0;
     if (word && !labels_find(&i, b->query.label, b->query.rows, word, error)) return false;
     e->out = out;
-    attend(b, i);
     step(e, "Queries, keys and values");
-    if (b->x.rows) put_rows(e, "x", &b->x);
-    put_rows(e, b->W_Q.rows ? "queries Q: q = W_Q x" : "queries Q", &b->query);
-    put_rows(e, b->W_K.rows ? "keys K: k = W_K x" : "keys K", &b->key);
-    put_rows(e, b->W_V.rows ? "values V: v = W_V x" : "values V", &b->value);
-    explanation_compare(e);
-    explanation_scale(e);
-    explanation_softmax(e);
-    explanation_values(e);
-    explanation_map(e);
-    fputc('\n', out);
-    put_rows(e, "outputs", &b->output);
+    if (b->x.rows) put_block(e, "x", &b->x);
+    put_block(e, b->W_Q.rows ? "queries Q: q = W_Q x" : "queries Q", &b->query);
+    put_block(e, b->W_K.rows ? "keys K: k = W_K x" : "keys K", &b->key);
+    put_block(e, b->W_V.rows ? "values V: v = W_V x" : "values V", &b->value);
+    for (int h = 0; h < b->heads; h++) {
+        begin_head(b, h);
+        attend(b, i);
+        explanation_compare(e);
+        explanation_scale(e);
+        explanation_softmax(e);
+        explanation_values(e);
+        explanation_map(e);
+        fputc('\n', out);
+        put_rows(e, "outputs", e->row, e->v.O);
+    }
+    if (b->heads == 1) return true;
+    step(e, "Concatenation: the outputs of all heads, side by side");
+    put_block(e, "outputs", &b->output);
     return true;
 }
 
 /* ---- the way back ---- */
 
-/* to (=) A B, with the labels of its rows.   k: the columns of A and rows of B */
-static void multiply(LabelledRows *to, const LabelledRows *labels, Strided A,
-                     const LabelledRows *B, int k)
+/* dV, dP, dS, dQ and dK (=) of the head that is followed. */
+static void go_back(ByHand *b)
 {
-    to->rows = labels->rows, to->columns = B->columns;
-    memcpy(to->label, labels->label, sizeof to->label);
-    small_gemm(SET, to->at[0], BYHAND_MOST, A, B->at[0], BYHAND_MOST, to->rows, to->columns, k,
-               1);
-}
-
-static void softmax_backward(ByHand *b)
-{
-    int m = b->key.rows;
-    for (int i = 0; i < b->query.rows; i++) {
-        const float *P = b->P + i * m;
+    const HeadVectors *v = &b->steps.v;
+    SnapshotRows dO = b->d.x.O;
+    int n = dO.rows, m = v->K.rows, dh = v->Q.columns, dv = dO.columns, head = b->steps.head,
+        at = head * dh;
+    real *P = b->P[head], *dP = b->dP[head], *dS = b->dS[head];
+    small_gemm(SET, b->dV.at[0] + head * dv, BYHAND_MOST, (Strided){P, 1, (size_t)m}, dO.at,
+               BYHAND_MOST, m, dv, n, 1);
+    for (int i = 0; i < n; i++, P += m, dP += m, dS += m) {
         double mean = 0;
-        for (int j = 0; j < m; j++) mean += (double)P[j] * (double)b->dP.at[i][j];
-        for (int j = 0; j < m; j++)
-            b->dS.at[i][j] = (real)((double)P[j] * ((double)b->dP.at[i][j] - mean));
+        for (int j = 0; j < m; j++) {
+            dP[j] = dot_product(snapshot_row(dO, i), snapshot_row(v->V, j), dv);
+            mean += (double)P[j] * (double)dP[j];
+        }
+        for (int j = 0; j < m; j++) dS[j] = (real)((double)P[j] * ((double)dP[j] - mean));
     }
+    scores_backward(SET, (Rows){b->dQ.at[0] + at, BYHAND_MOST},
+                    (Rows){b->dK.at[0] + at, BYHAND_MOST}, NULL, (Rows){b->dS[head], m},
+                    b->steps.score, (Rows){b->query.at[0] + at, BYHAND_MOST},
+                    (Rows){b->key.at[0] + at, BYHAND_MOST}, (real)b->scale, n, m, dh);
 }
 
 void byhand_backward(FILE *out, ByHand *b)
@@ -284,58 +338,100 @@ void byhand_backward(FILE *out, ByHand *b)
     static const char *const titles[] = {"dW_Q = dQᵀ X", "dW_K = dKᵀ X", "dW_V = dVᵀ X"};
     Explanation *e = &b->steps;
     LabelledRows *dO = &b->gradient;
-    int n = b->query.rows, m = b->key.rows;
     e->out = out;
-    for (int i = 0; !dO->rows && i < n; i++)
+    for (int i = 0; !dO->line && i < b->query.rows; i++)
         for (int k = 0; k < b->value.columns; k++) dO->at[i][k] = 1;
-    dO->rows = n, dO->columns = b->value.columns;
-    memcpy(dO->label, b->query.label, sizeof dO->label);
-    b->dQ = b->query, b->dK = b->key, b->dP = b->dS = *dO;
-    b->dP.columns = b->dS.columns = m;
-
-    step(e, "Back to the values and the weights: dV = Pᵀ dO, dP = dO Vᵀ");
-    put_rows(e, "dO, the gradient of the loss with respect to the outputs", dO);
-    multiply(&b->dV, &b->key, (Strided){b->P, 1, (size_t)m}, dO, n);
-    put_rows(e, "dV", &b->dV);
-    for (int i = 0; i < n; i++)
-        for (int j = 0; j < m; j++)
-            b->dP.at[i][j] = dot_product(dO->at[i], b->value.at[j], dO->columns);
-    put_rows(e, "dP", &b->dP);
-
-    step(e, "Back through the softmax: dS = P ⊙ (dP - Σ P dP)");
-    say(e,
-        "Each row of dS sums to 0: a softmax ignores what all scores have in common. A score "
-        "falls in an update where dS is above 0.");
-    softmax_backward(b);
-    put_rows(e, "dS", &b->dS);
-
-    if (e->score->product)
-        step(e, "Back to queries and keys: dQ = %g · dS K, dK = %g · dSᵀ Q", b->scale,
-             b->scale);
-    else step(e, "Back to queries and keys: the derivatives are in model/scorefunction.c");
-    scores_backward(SET, (Rows){b->dQ.at[0], BYHAND_MOST}, (Rows){b->dK.at[0], BYHAND_MOST},
-                    NULL, (Rows){b->dS.at[0], BYHAND_MOST}, e->score,
-                    (Rows){b->query.at[0], BYHAND_MOST}, (Rows){b->key.at[0], BYHAND_MOST},
-                    (real)b->scale, n, m, b->query.columns);
-    put_rows(e, "dQ", &b->dQ);
-    put_rows(e, "dK", &b->dK);
-
+    dO->rows = b->query.rows, dO->columns = b->value.columns;
+    for (int k = 0; k < 3; k++)
+        b->back[k].rows = b->block[k].rows, b->back[k].columns = b->block[k].columns;
+    b->backward = true;
+    for (int h = 0; h < b->heads; h++) {
+        begin_head(b, h);
+        go_back(b);
+        step(e, "Back to the values and the weights: dV = Pᵀ dO, dP = dO Vᵀ");
+        put_rows(e, "dO, the gradient of the loss with respect to the outputs", e->row,
+                 b->d.x.O);
+        put_rows(e, "dV", e->column, b->d.x.V);
+        put_rows(e, "dP", e->row, b->d.P);
+        step(e, "Back through the softmax: dS = P ⊙ (dP - Σ P dP)");
+        say(e, "Each row of dS sums to 0: a softmax ignores what all scores have in common. A "
+               "score falls in an update where dS is above 0.");
+        put_rows(e, "dS", e->row, b->d.S);
+        if (e->score->product)
+            step(e, "Back to queries and keys: dQ = %g · dS K, dK = %g · dSᵀ Q", b->scale,
+                 b->scale);
+        else step(e, "Back to queries and keys: the derivatives are in model/scorefunction.c");
+        put_rows(e, "dQ", e->row, b->d.x.Q);
+        put_rows(e, "dK", e->column, b->d.x.K);
+    }
     if (!b->W_Q.rows && !b->W_K.rows && !b->W_V.rows) return;
     step(e, "Back to the weights: what training adds to W_Q, W_K and W_V is -η times this");
     for (int k = 0; k < 3; k++) {
         const LabelledRows *W = &b->block[k + 4], *d = &b->back[k];
         if (!W->rows || d->rows != b->x.rows) continue;
-        multiply(&b->dW, W, (Strided){d->at[0], 1, BYHAND_MOST}, &b->x, d->rows);
-        put_rows(e, titles[k], &b->dW);
+        small_gemm(SET, b->dW[0], BYHAND_MOST, (Strided){d->at[0], 1, BYHAND_MOST}, b->x.at[0],
+                   BYHAND_MOST, W->rows, W->columns, d->rows, 1);
+        put_rows(e, titles[k], W->label,
+                 (SnapshotRows){b->dW[0], W->rows, W->columns, BYHAND_MOST});
     }
 }
 
-bool byhand_draw(const char *path, const ByHand *b, MissingGlyphs *missing, Error *error)
+/* ---- a picture, and a page ---- */
+
+/* The page's script adds the rest of its data (plots/page/data.js). */
+static bool save_page(const char *path, ByHand *b, Error *error)
 {
-    const HeatMap map = {b->P,           b->query.rows, b->key.rows,
-                         b->query.label, b->key.label,  .causal = b->causal};
+    TextStream stream;
+    size_t length;
+    JsonWriter json = {.out = textstream_open(&stream), .html = true};
+    if (!json.out) return error_memory(error, "for a page");
+    const char *end = page_begin(json.out, NULL, &length);
+    json_open(&json, NULL);
+    json_put_text(&json, "model", b->path);
+    json_put_integer(&json, "heads", b->heads);
+    json_put_integer(&json, "size", b->query.columns / b->heads);
+    json_put_text(&json, "comparison", b->steps.score->comparison);
+    json_put_text(&json, "score", b->steps.score->formula);
+    json_put_bool(&json, "backward", b->backward);
+    json_put_bool(&json, "causal", b->causal);
+    json_put_integer(&json, "query", b->steps.word);
+    json_put_texts(&json, "queries", (char **)(uintptr_t)b->query.label, b->query.rows);
+    json_put_texts(&json, "keys", (char **)(uintptr_t)b->key.label, b->key.rows);
+    if (b->mask.rows) page_put_matrix(&json, "mask", rows_of(&b->mask, 0, 1), true);
+    page_put_colors(&json);
+    json_open_array(&json, "layer");
+    for (int h = 0; h < b->heads; h++) {
+        int m = b->key.rows;
+        follow(b, h);
+        page_put_head(&json, (SnapshotRows){b->P[h], b->query.rows, m, m}, &b->steps.v,
+                      b->backward ? &b->d : NULL);
+    }
+    json_close(&json);
+    json_close(&json);
+    fwrite(end, 1, length, json.out);
+    return file_replace_text(path, textstream_close(&stream), error);
+}
+
+bool byhand_draw(const char *path, ByHand *b, MissingGlyphs *missing, Error *error)
+{
+    HeatMap maps[BYHAND_HEADS];
+    char title[BYHAND_HEADS][32];
+    if (picture_format(path, error) == PICTURE_HTML) return save_page(path, b, error);
+    for (int h = 0; h < b->heads; h++) {
+        snprintf(title[h], sizeof title[h], "head %d", h + 1);
+        maps[h] = (HeatMap){b->P[h],
+                            b->query.rows,
+                            b->key.rows,
+                            b->query.label,
+                            b->key.label,
+                            b->heads > 1 ? title[h] : NULL,
+                            .causal = b->causal};
+    }
     const HeatMapSection section = {.caption = "A row is a query, a column a key.",
-                                    .large = &map};
+                                    .maps = maps,
+                                    .layers = b->heads > 1,
+                                    .heads = b->heads > 1 ? b->heads : 0,
+                                    .large = b->heads > 1 ? NULL : maps};
     const AttentionPage page = {
         .title = b->path, .sections = &section, .count = 1, .missing = missing};
     const PngText text = {"Software", "qkv"};

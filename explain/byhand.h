@@ -5,7 +5,7 @@
 #include "explain/explanation.h"
 #include "explain/picture.h"
 
-enum { BYHAND_BLOCKS = 9, BYHAND_MOST = 256, BYHAND_LABEL = 64 };
+enum { BYHAND_BLOCKS = 9, BYHAND_MOST = 256, BYHAND_LABEL = 64, BYHAND_HEADS = 16 };
 
 typedef struct LabelledRows {
     const char *name;
@@ -16,7 +16,8 @@ typedef struct LabelledRows {
     char text[BYHAND_MOST][BYHAND_LABEL];  // of the labels that the file has
 } LabelledRows;
 
-/* Some megabytes; not to be copied. n queries, m keys */
+/* Some megabytes; not to be copied. n queries, m keys. A row of query, key or value has the numbers of all
+ * heads side by side. */
 typedef struct ByHand {
     const char *path;
     union {
@@ -27,24 +28,29 @@ typedef struct ByHand {
     };
     int score;  // a Score
     double scale;
-    int causal;
+    int causal, heads;
     LabelledRows output, *reading;  // reading: the block that the file's next row belongs to
     size_t line;                    // of the file that an error names
-    Explanation steps;
-    double number[2][BYHAND_MOST];       // [m] compared, z: of the row that steps follows
-    float P[BYHAND_MOST * BYHAND_MOST];  // [n,m] attention weights
+    Explanation steps;              // of one head
+    HeadGradients d;                // of the same; known if `backward`
+    double number[2][BYHAND_MOST];  // [m] compared, z: of the row that steps follows
+    real P[BYHAND_HEADS][BYHAND_MOST * BYHAND_MOST];  // [n,m] attention weights
+    bool backward;
+    real dP[BYHAND_HEADS][BYHAND_MOST * BYHAND_MOST],
+        dS[BYHAND_HEADS][BYHAND_MOST * BYHAND_MOST];
     union {
-        LabelledRows back[6];
+        LabelledRows back[3];
         struct {
-            LabelledRows dQ, dK, dV, dP, dS, dW;
+            LabelledRows dQ, dK, dV;
         };
     };
+    real dW[BYHAND_MOST][BYHAND_MOST];
 } ByHand;
 
 /* b (=) what the file says, and what is computed from it. */
 bool byhand_read(ByHand *b, const char *path, Error *error);
 
-/* Prints the steps for one query, its label or its number from 1 (NULL: the first), and the
+/* Prints the steps of each head for one query, its label or its number from 1 (NULL: the first), and the
  * weights and outputs of all. */
 bool byhand_print(FILE *out, ByHand *b, const char *word, Error *error);
 
@@ -52,5 +58,6 @@ bool byhand_print(FILE *out, ByHand *b, const char *word, Error *error);
  * and W_V, for the gradient of the outputs that the file gives; without one it is 1 everywhere. */
 void byhand_backward(FILE *out, ByHand *b);
 
-/* missing (+=) characters that no font has; or NULL */
-bool byhand_draw(const char *path, const ByHand *b, MissingGlyphs *missing, Error *error);
+/* Draws the weights in the format of the path; a page has the queries, keys and values too, and after
+ * byhand_backward the gradients. missing (+=) characters that no font has; or NULL */
+bool byhand_draw(const char *path, ByHand *b, MissingGlyphs *missing, Error *error);

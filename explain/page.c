@@ -25,13 +25,21 @@ static void count_numbers(double *weights, double *vectors, const Snapshot *snap
     }
 }
 
-bool page_write(FILE *out, const void *html, size_t length, const PictureInput *input,
-                Error *error)
+const char *page_begin(FILE *out, const void *html, size_t *length)
 {
     static const char marker[] = "@data@";
     const char *all = html ? html : (const char *)template;
-    const char *end = all + (html ? length : sizeof template);
-    const char *data = memmem(all, (size_t)(end - all), marker, strlen(marker));
+    if (!html) *length = sizeof template;
+    const char *data = memmem(all, *length, marker, strlen(marker));
+    fwrite(all, 1, (size_t)(data - all), out);
+    data += strlen(marker);
+    *length -= (size_t)(data - all);
+    return data;
+}
+
+bool page_write(FILE *out, const void *html, size_t length, const PictureInput *input,
+                Error *error)
+{
     const Snapshot *snapshot = input->snapshot;
     double weights, vectors;
     JsonWriter json = {.out = out, .html = true};
@@ -42,10 +50,9 @@ bool page_write(FILE *out, const void *html, size_t length, const PictureInput *
                          "the attention of %d and %d tokens is %.0f numbers, too many for a "
                          "page: give `attention` the name of a .png file",
                          snapshot->source.rows, snapshot->target.rows, weights);
-    fwrite(all, 1, (size_t)(data - all), out);
+    const char *end = page_begin(out, html, &length);
     if (!page_data(&json, input, vectors <= PAGE_VECTORS, error)) return false;
-    data += strlen(marker);
-    fwrite(data, 1, (size_t)(end - data), out);
+    fwrite(end, 1, length, out);
     return true;
 }
 

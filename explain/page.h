@@ -43,3 +43,18 @@ bool page_write(FILE *out, const void *html, size_t length, const PictureInput *
 
 /* Writes the data alone. vectors: with queries, keys and values. */
 bool page_data(JsonWriter *json, const PictureInput *input, bool vectors, Error *error);
+
+/* ---- the parts of a page, for other data than a model's (explain/byhand.c) ---- */
+
+/* Writes what is before the data; returns what is after it, of *length bytes.   html [*length]: as in
+ * page_write */
+const char *page_begin(FILE *out, const void *html, size_t *length);
+
+/* Parts of the data: "colors", and a head, without queries, keys and values if x is NULL, without
+ * gradients if d is. */
+void page_put_colors(JsonWriter *json);
+void page_put_head(JsonWriter *json, SnapshotRows weights, const HeadVectors *x,
+                   const HeadGradients *d);
+
+/* decimals: rounded to 4 decimals, else to 5 digits */
+void page_put_matrix(JsonWriter *json, const char *key, SnapshotRows rows, bool decimals);

@@ -28,14 +28,6 @@ static const struct {
 };
 enum { KINDS = sizeof KIND / sizeof *KIND };
 
-typedef struct PageWriter {
-    JsonWriter *json;
-    const PictureInput *input;
-    const Snapshot *snapshot;
-    bool vectors;
-    bool pieces;  // some word consists of several tokens
-} PageWriter;
-
 /* ---- words ---- */
 
 static void put_bools(JsonWriter *json, const char *key, const bool *value, int count)
@@ -45,10 +37,10 @@ static void put_bools(JsonWriter *json, const char *key, const bool *value, int 
     json_close(json);
 }
 
-static void put_side(PageWriter *page, TokenSide side, const Labels *token, const Labels *word)
+static void put_side(JsonWriter *json, const char *name, const Labels *token,
+                     const Labels *word)
 {
-    JsonWriter *json = page->json;
-    json_open(json, SIDE[side]);
+    json_open(json, name);
     json_put_texts(json, "text", token->text, token->count);
     put_bools(json, "special", token->special, token->count);
     put_bools(json, "unknown", token->unknown, token->count);
@@ -61,19 +53,21 @@ static void put_side(PageWriter *page, TokenSide side, const Labels *token, cons
     json_close(json);
     json_put_texts(json, "joined", word->text, word->count);
     json_close(json);
-    page->pieces |= word->count < token->count;
 }
 
-static bool put_sides(PageWriter *page, Error *error)
+static bool put_sides(JsonWriter *json, const PictureInput *input, Error *error)
 {
-    const Vocabulary *vocabulary = page->input->vocabulary;
     Labels token[TOKEN_SIDES], word[TOKEN_SIDES] = {0};
-    bool good = labels_make(token, page->snapshot, vocabulary, LABELS_TOKENS, error) &&
-                labels_make(word, page->snapshot, vocabulary, LABELS_WORDS, error);
-    json_open(page->json, "sides");
-    for (TokenSide side = TOKENS_SOURCE; good && side < TOKEN_SIDES; side++)
-        put_side(page, side, &token[side], &word[side]);
-    json_close(page->json);
+    bool good = labels_make(token, input->snapshot, input->vocabulary, LABELS_TOKENS, error) &&
+                labels_make(word, input->snapshot, input->vocabulary, LABELS_WORDS, error);
+    bool pieces = false;  // some word consists of several tokens
+    json_open(json, "sides");
+    for (TokenSide side = TOKENS_SOURCE; good && side < TOKEN_SIDES; side++) {
+        put_side(json, SIDE[side], &token[side], &word[side]);
+        pieces |= word[side].count < token[side].count;
+    }
+    json_close(json);
+    json_put_bool(json, "pieces", pieces);
     labels_free(token);
     labels_free(word);
     return good;
@@ -81,8 +75,7 @@ static bool put_sides(PageWriter *page, Error *error)
 
 /* ---- numbers ---- */
 
-/* decimals: round to 4 decimals, else to 5 digits. */
-static void put_matrix(JsonWriter *json, const char *key, SnapshotRows rows, bool decimals)
+void page_put_matrix(JsonWriter *json, const char *key, SnapshotRows rows, bool decimals)
 {
     json_open_array(json, key);
     for (int i = 0; i < rows.rows; i++) {
@@ -95,33 +88,45 @@ static void put_matrix(JsonWriter *json, const char *key, SnapshotRows rows, boo
     json_close(json);
 }
 
-static void put_head(PageWriter *page, AttentionKind kind, int layer, int head)
+void page_put_head(JsonWriter *json, SnapshotRows weights, const HeadVectors *x,
+                   const HeadGradients *d)
 {
-    JsonWriter *json = page->json;
     json_open(json, NULL);
-    put_matrix(json, "weights", snapshot_map(page->snapshot, kind, layer, head), true);
-    if (page->vectors) {
-        HeadVectors x = snapshot_vectors(page->snapshot, kind, layer, head);
-        json_put_real(json, "scale", x.scale);
-        put_matrix(json, "q", x.Q, false);
-        put_matrix(json, "k", x.K, false);
-        put_matrix(json, "v", x.V, false);
+    page_put_matrix(json, "weights", weights, true);
+    if (x) {
+        json_put_real(json, "scale", x->scale);
+        page_put_matrix(json, "q", x->Q, false);
+        page_put_matrix(json, "k", x->K, false);
+        page_put_matrix(json, "v", x->V, false);
     }
-    if (page->vectors && page->input->gradients) {
-        HeadGradients d = snapshot_gradients(page->input->gradients, kind, layer, head);
-        put_matrix(json, "do", d.x.O, false);
-        put_matrix(json, "dq", d.x.Q, false);
-        put_matrix(json, "dk", d.x.K, false);
-        put_matrix(json, "dv", d.x.V, false);
-        put_matrix(json, "dP", d.P, false);
-        put_matrix(json, "dS", d.S, false);
+    if (d) {
+        page_put_matrix(json, "do", d->x.O, false);
+        page_put_matrix(json, "dq", d->x.Q, false);
+        page_put_matrix(json, "dk", d->x.K, false);
+        page_put_matrix(json, "dv", d->x.V, false);
+        page_put_matrix(json, "dP", d->P, false);
+        page_put_matrix(json, "dS", d->S, false);
     }
     json_close(json);
 }
 
-static void put_kind(PageWriter *page, int k)
+static void put_heads(JsonWriter *json, const PictureInput *input, AttentionKind kind,
+                      int layer, bool vectors)
 {
-    JsonWriter *json = page->json;
+    bool backward = vectors && input->gradients;
+    json_open_array(json, NULL);
+    for (int h = 0; h < input->snapshot->model->config.heads; h++) {
+        const HeadVectors x = snapshot_vectors(input->snapshot, kind, layer, h);
+        HeadGradients d;
+        if (backward) d = snapshot_gradients(input->gradients, kind, layer, h);
+        page_put_head(json, snapshot_map(input->snapshot, kind, layer, h), vectors ? &x : NULL,
+                      backward ? &d : NULL);
+    }
+    json_close(json);
+}
+
+static void put_kind(JsonWriter *json, const PictureInput *input, int k, bool vectors)
+{
     AttentionKind kind = KIND[k].kind;
     json_open(json, NULL);
     json_put_text(json, "name", attention_kind_names[kind]);
@@ -134,12 +139,8 @@ static void put_kind(PageWriter *page, int k)
     json_put_text(json, "caption", KIND[k].caption);
     json_put_bool(json, "causal", kind == ATTENTION_DECODER);
     json_open_array(json, "layers");
-    for (int l = 0; l < snapshot_layers(page->snapshot, kind); l++) {
-        json_open_array(json, NULL);
-        for (int h = 0; h < page->snapshot->model->config.heads; h++)
-            put_head(page, kind, l, h);
-        json_close(json);
-    }
+    for (int l = 0; l < snapshot_layers(input->snapshot, kind); l++)
+        put_heads(json, input, kind, l, vectors);
     json_close(json);
     json_close(json);
 }
@@ -155,13 +156,20 @@ static void put_colors(JsonWriter *json, const char *key, Theme theme)
     json_put_text(json, key, text);
 }
 
+void page_put_colors(JsonWriter *json)
+{
+    json_open(json, "colors");
+    put_colors(json, "light", THEME_LIGHT);
+    put_colors(json, "dark", THEME_DARK);
+    json_close(json);
+}
+
 /* ---- the page ---- */
 
 /* What the page shows first. */
-static void put_start(PageWriter *page, const PictureBest *best)
+static void put_start(JsonWriter *json, const PictureInput *input, const PictureBest *best)
 {
-    JsonWriter *json = page->json;
-    const Choice *choice = page->input->choice;
+    const Choice *choice = input->choice;
     int layer, head, row = -1;
     Choice first = *choice;
     if (first.layer < 0) first.layer = first.head == CHOICE_BEST ? best->layer : best->shown;
@@ -169,14 +177,14 @@ static void put_start(PageWriter *page, const PictureBest *best)
     json_open(json, "start");
     json_put_text(json, "kind", attention_kind_names[choice->kind]);
     json_put_integer(json, "layer", first.layer);
-    maps_follow(&layer, &head, &row, page->snapshot, &first);
+    maps_follow(&layer, &head, &row, input->snapshot, &first);
     json_put_integer(json, "head", head);
     json_put_integer(json, "query", row);
     json_open_array(json, "heads");
-    for (int h = 0; h < page->snapshot->model->config.heads; h++)
+    for (int h = 0; h < input->snapshot->model->config.heads; h++)
         if (first.head < 0 || first.head == h) json_put_integer(json, NULL, h);
     json_close(json);
-    json_put_bool(json, "words", page->input->words);
+    json_put_bool(json, "words", input->words);
     json_close(json);
 }
 
@@ -188,7 +196,6 @@ bool page_data(JsonWriter *json, const PictureInput *input, bool vectors, Error 
                          choice_head_name(chosen));
     PictureBest best;
     if (!picture_best(&best, input, error)) return false;
-    PageWriter page = {json, input, input->snapshot, vectors, false};
     const ModelConfig *config = &input->snapshot->model->config;
     const ScoreFunction *score = &score_functions[config->attention_score];
     json_open(json, NULL);
@@ -198,9 +205,8 @@ bool page_data(JsonWriter *json, const PictureInput *input, bool vectors, Error 
     json_put_text(json, "source", text[SOURCE]);
     json_put_text(json, "target", text[TARGET]);
     free(text[SOURCE]), free(text[TARGET]);
-    if (!good || !put_sides(&page, error)) return false;
+    if (!good || !put_sides(json, input, error)) return false;
     json_put_bool(json, "given", input->given);
-    json_put_bool(json, "pieces", page.pieces);
     json_put_bool(json, "vectors", vectors);
     json_put_bool(json, "backward", vectors && input->gradients);
     json_put_integer(json, "heads", config->heads);
@@ -211,13 +217,10 @@ bool page_data(JsonWriter *json, const PictureInput *input, bool vectors, Error 
     json_put_integer(json, "layer", best.layer);
     json_put_integer(json, "head", best.aligns ? best.head : -1);
     json_close(json);
-    put_start(&page, &best);
-    json_open(json, "colors");
-    put_colors(json, "light", THEME_LIGHT);
-    put_colors(json, "dark", THEME_DARK);
-    json_close(json);
+    put_start(json, input, &best);
+    page_put_colors(json);
     json_open_array(json, "kinds");
-    for (int k = 0; k < KINDS; k++) put_kind(&page, k);
+    for (int k = 0; k < KINDS; k++) put_kind(json, input, k, vectors);
     json_close(json);
     json_close(json);
     return true;

@@ -196,10 +196,10 @@ static bool check(Request *r, Error *error)
          "--list-vocabulary and --neighbours print words and stop: there is nothing to "
          "translate, to score or to save with them"},
         {r->word && !r->explain && !r->by_hand, "--word goes with --explain or --by-hand"},
-        {r->by_hand && (work || page || r->save_int8 || r->list_vocabulary || r->explain ||
-                        r->align || r->json),
+        {r->by_hand &&
+             (work || r->save_int8 || r->list_vocabulary || r->explain || r->align || r->json),
          "--by-hand computes with numbers and needs no text and no model: only --word, "
-         "--backward and --attention OUT.png go with it"},
+         "--backward and --attention go with it"},
         {r->backward && !r->explain && !r->by_hand && !page,
          "--backward goes with --explain, --by-hand or --attention OUT.html"},
         {r->backward && (r->int8 || r->intervention.any),

@@ -6,6 +6,19 @@
  * program's pictures, the columns of a word's tokens are added and its rows averaged, and a row without
  * special tokens is rescaled to sum to 1. */
 let DATA = JSON.parse(document.getElementById("data").textContent);
+/* ./translate --by-hand writes numbers and labels only (explain/byhand.c). */
+if (DATA.queries) {
+  const none = (text) => text.map(() => false);
+  const tokens = (text) =>
+    ({ text, joined: text, special: none(text), unknown: none(text), probability: text.map(() => null), word: [...text.keys()] });
+  Object.assign(DATA, {
+    source: DATA.model, vectors: true, sides: { query: tokens(DATA.queries), key: tokens(DATA.keys) },
+    start: { kind: "by-hand", layer: 0, head: 0, heads: [...DATA.layer.keys()], query: DATA.query },
+    kinds: [{ name: "by-hand", title: "Attention by hand", short: "by hand", rows: "query", columns: "key", row_is: "query",
+      column_is: "key", causal: DATA.causal, mask: DATA.mask, layers: [DATA.layer],
+      caption: "How much each query attends to each key. The weights of a query sum to 1." }],
+  });
+}
 const DARK = matchMedia("(prefers-color-scheme: dark)");
 
 const state = {

@@ -9,7 +9,8 @@
  * opaque. */
 
 const STRIP_HEIGHT = 16;
-const number = (value, digits = 2) => value.toFixed(digits).replace(/^-(?!0\.0*$)/, "\u2212").replace("-", "");
+const number = (value, digits = 2) =>
+  value.toFixed(digits).replace(/^-(?!0\.0*$)/, "\u2212").replace("-", "").replace("Infinity", "∞");
 
 function drawStrip(canvas, values, most) {
   const bar = Math.max(3, Math.min(7, Math.floor(260 / values.length)));
@@ -32,14 +33,14 @@ const COMPARISONS = {
 };
 const comparisonNow = () => COMPARISONS[DATA.comparison];
 
-/* What one head computes for one query: for every key that the causal mask allows, the terms
+/* What one head computes for one query: for every key that the causal mask allows (and another, of --by-hand), the terms
  * of the comparison, their sum, the scaled score, the softmax, and the value weighted with it; and the output. */
-function attend(head, query, causal) {
+function attend(head, query, causal, mask) {
   const q = head.q[query];
   const keys = head.k.slice(0, causal ? query + 1 : head.k.length).map((k, j) => {
     const terms = comparisonNow().terms(q, k);
     const sum = terms.reduce((a, b) => a + b, 0);
-    return { k, v: head.v[j], terms, sum, score: sum * head.scale };
+    return { k, v: head.v[j], terms, sum, score: mask?.[query][j] === 0 ? -Infinity : sum * head.scale };
   });
   const largest = Math.max(...keys.map((key) => key.score));
   const sum = keys.reduce((total, key) => total + Math.exp(key.score - largest), 0);
@@ -47,7 +48,7 @@ function attend(head, query, causal) {
     key.probability = Math.exp(key.score - largest) / sum;
     key.weighted = key.v.map((value) => key.probability * value);
   }
-  const output = q.map((_, d) => keys.reduce((total, key) => total + key.weighted[d], 0));
+  const output = head.v[0].map((_, d) => keys.reduce((total, key) => total + key.weighted[d], 0));
   return { q, keys, output };
 }
 
@@ -91,7 +92,7 @@ function strips(name, vectors, query, view, text = number) {
 const numbers = (name, values) => column(name, values, null, (value) => make("td", {}, number(value)));
 
 const chosenNumbers = (vectors, query, view) => ({
-  ...column("", vectors, query, (x) => live(make("td"), (d) => number(x[d]), view)),
+  ...column("", vectors, query, (x) => live(make("td"), (d) => (d < x.length ? number(x[d]) : ""), view)),
   head: live(columnHead(""), (d) => `dimension ${d + 1}`, view) });
 
 const meters = (name, keys, query) => column(name, keys, query, ({ probability: p }) => {
@@ -138,7 +139,7 @@ function stepTable({ title, columns, sum }, word, words) {
 
 function steps(head, view) {
   const kind = kindNow(), word = DATA.sides[kind.rows].text[state.query], words = DATA.sides[kind.columns];
-  const all = attend(head, state.query, kind.causal);
+  const all = attend(head, state.query, kind.causal, kind.mask);
   const most = all.keys.reduce((best, key) => (key.probability > best.probability ? key : best));
   say(`${word} attends most to ${words.text[all.keys.indexOf(most)]}, ${most.probability.toFixed(2)}`);
   return [...forwardSteps(all, view), ...(DATA.backward ? backwardSteps(head, all.keys, view) : [])]
@@ -150,8 +151,9 @@ const legend = () => make("span", { class: "legend quiet" }, "negative ", make("
 function showNeuron(panel) {
   const kind = kindNow(), rows = DATA.sides[kind.rows], head = kind.layers[state.layer][state.head];
   state.query = Math.min(state.query, rows.text.length - 1);
-  state.dimension = Math.min(state.dimension, DATA.size - 1);
-  const range = make("input", { type: "range", min: 1, max: DATA.size, step: 1 });
+  const most = Math.max(DATA.size, head.v[0].length);
+  state.dimension = Math.min(state.dimension, most - 1);
+  const range = make("input", { type: "range", min: 1, max: most, step: 1 });
   const draw = [];
   const update = () => {
     range.value = state.dimension + 1;

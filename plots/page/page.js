@@ -44,7 +44,7 @@ function drawControls() {
   if (DATA.pieces) extras.push({ text: "whole words", value: "words", checked: state.words });
   choices("extras", "checkbox", extras, (name, on) => restart({ [name]: name === "hide" ? !on : on }));
   byId("layers").hidden = byId("choose-heads").hidden = state.view === "model";
-  byId("extras").hidden = neuron;
+  byId("extras").hidden = neuron || Boolean(DATA.queries);
 }
 
 /* The share of the words' attention that special tokens receive. The first row of the decoder is
@@ -65,7 +65,7 @@ function caption() {
   const kind = kindNow(), token = kind.columns === "read" ? "<pad>" : "</s>";
   const unsure = side(kind.rows).words.some((word) => wordClass(word) === "unsure");
   const text = kind.caption + (unsure ? ` Wavy line: a word whose probability is below ${UNSURE}.` : "");
-  if (state.view === "model") return text;
+  if (state.view === "model" || (state.view === "heads" && DATA.queries)) return text;
   if (state.view === "neuron")
     return `The query q of the word and the key k of each word are compared number by number, and the terms are added. ` +
            `The score is ${DATA.score}${DATA.comparison === "q·k" ? `, with d_k = ${DATA.size}` : ""}. The softmax turns the scores ` +
@@ -138,12 +138,13 @@ document.addEventListener("scroll", hintScrolling, true);
 
 /* The texts around the views. */
 function describe() {
-  const pair = `${DATA.source} → ${DATA.target}`;
+  const pair = DATA.queries ? DATA.source : `${DATA.source} → ${DATA.target}`;
   document.title = `Attention: ${pair}`;
   byId("title").textContent = pair;
   byId("title").classList.toggle("long", pair.length > 120);
   const unknown = Object.values(DATA.sides).some((tokens) => tokens.unknown.includes(true));
-  byId("subtitle").textContent = `Attention weights, for the ${DATA.given ? "given" : "model's"} translation` +
+  byId("subtitle").textContent =
+    (DATA.queries ? "Attention by hand" : `Attention weights, for the ${DATA.given ? "given" : "model's"} translation`) +
     (unknown ? `. Underlined: ${NOT_KNOWN}` : "");
   byId("made").textContent =
     `Drawn by qkv from ${DATA.model}: ${DATA.heads} heads, vectors of ${DATA.size} numbers a head.`;

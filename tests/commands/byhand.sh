@@ -104,6 +104,35 @@ for score in 'cosine\nscale = 1' laplace; do
     check "--backward of ${score%%\\*}: dQ" near "$(awk '/^  dQ$/ { getline; print $2 }' out)" "$dq"
 done
 
+# Several heads: each prints what its part of the numbers alone gives, and the outputs stand side by side.
+printf 'mask\n0 1\n1 1\nquery\na 1 0 0 2\nb 0 1 1 1\nkey\nc 2 1 1 0\nd 0 1 3 1\nvalue\n1 2 30 4\n0 5 60 7\ngradient\n1 2 3 4\n5 6 7 8\n' >whole
+(echo "heads = 2" && cat whole) >two
+"$BIN/translate" --by-hand two --backward >out
+steps() { sed 's/^[0-9]*[.] //' "$1" | grep . ; }
+for head in 1 2; do
+    awk -v d=$((2 * head - 2)) 'NF < 4 { print } NF >= 4 { print (NF > 4 ? $1 : ""), $(NF - 3 + d), $(NF - 2 + d) }' whole >part
+    "$BIN/translate" --by-hand part --backward >alone.$head
+    steps alone.$head | sed -n '/^The query is compared/,$p' >expected
+    steps out | awk -v head=$head '/^Head / { now = $2; next } /^Concatenation/ { now = 0 } now == head' >printed
+    check "head $head is as it is alone" cmp expected printed
+done
+first() { awk '/^  outputs/ { getline; $1 = ""; print }' "$1"; }
+check "the concatenation" test "$(first out | tail -n 1)" = "$(first alone.1)$(first alone.2)"
+said "columns for 2 heads" 3 "query has 4 columns, a multiple of the heads, not 3" 'heads = 2\n\nquery\n1 2 3\nkey\n1 2 3\nvalue\n1 2\n'
+said "too many heads" 1 "heads takes a whole number from 1 to 16, not '17'" 'heads = 17\n'
+
+# The page has all numbers, and what its script makes of them is what they are.
+. "$here/tests/fixtures/browser.sh"
+"$BIN/translate" --by-hand two --attention page.html --attention two.png --quiet >out
+check "a page" grep -q '"queries":\["a","b"\],"keys":\["c","d"\],"mask":\[\[0,1\],\[1,1\]\]' page.html
+check "without --backward it has no gradients" sh -c 'grep -q "\"backward\":false" page.html && ! grep -q "\"dS\":" page.html'
+if [ -n "$browser" ]; then
+    "$BIN/translate" --by-hand two --backward --attention page.html --quiet >out
+    browse page.html byhand-checks.js 1200,900
+else
+    echo "skipped the page in a browser: there is no Chromium"
+fi
+
 # Labels of several words, of digits, and of characters without a font.
 printf 'query\nNew York 1 2\n  "2023" 0 1\nkey\n"a  b" 1 2\nkey x 2 1\nvalue\n1\n2\n' >labels
 "$BIN/translate" --by-hand labels >out
