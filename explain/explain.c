@@ -61,8 +61,7 @@ static void introduction(Explanation *e)
     if (e->key >= 0)
         say(e,
             "\"%s\" is a word of the source sentence: it has a key here, and no query. The "
-            "word "
-            "of the translation whose query gives it the largest weight is \"%s\".",
+            "word of the translation whose query gives it the largest weight is \"%s\".",
             e->column[e->key], e->row[e->word]);
     say(e,
         "The model has %d encoder and %d decoder layers with %d head%s each. Its vectors have "

@@ -12,19 +12,6 @@ static const unsigned char template[] = {
 #include "plots/page.inc"
 };
 
-/* How many numbers the weights, and the queries, keys and values, of all kinds are. */
-static void count_numbers(double *weights, double *vectors, const Snapshot *snapshot)
-{
-    const ModelConfig *config = &snapshot->model->config;
-    *weights = *vectors = 0;
-    for (AttentionKind kind = ATTENTION_ENCODER; kind <= ATTENTION_CROSS; kind++) {
-        SnapshotRows map = snapshot_map(snapshot, kind, 0, 0);
-        double layers = snapshot_layers(snapshot, kind), rows = map.rows, columns = map.columns;
-        *weights += layers * config->heads * rows * columns;
-        *vectors += layers * (rows + 2 * columns) * config->d_model;
-    }
-}
-
 const char *page_begin(FILE *out, const void *html, size_t *length)
 {
     static const char marker[] = "@data@";
@@ -41,9 +28,15 @@ bool page_write(FILE *out, const void *html, size_t length, const PictureInput *
                 Error *error)
 {
     const Snapshot *snapshot = input->snapshot;
-    double weights, vectors;
+    const ModelConfig *config = &snapshot->model->config;
+    double weights = 0, vectors = 0;  // how many numbers
     JsonWriter json = {.out = out, .html = true};
-    count_numbers(&weights, &vectors, snapshot);
+    for (AttentionKind kind = ATTENTION_ENCODER; kind <= ATTENTION_CROSS; kind++) {
+        SnapshotRows map = snapshot_map(snapshot, kind, 0, 0);
+        double layers = snapshot_layers(snapshot, kind), rows = map.rows, columns = map.columns;
+        weights += layers * config->heads * rows * columns;
+        vectors += layers * (rows + 2 * columns) * config->d_model;
+    }
     if (input->gradients) vectors = 2 * vectors + 2 * weights;
     if (weights > PAGE_WEIGHTS)
         return error_set(error,

@@ -12,22 +12,6 @@
 static const char *const SIDE[] = {
     [TOKENS_SOURCE] = "source", [TOKENS_TARGET] = "target", [TOKENS_READ] = "read"};
 
-static const struct {
-    AttentionKind kind;
-    const char *short_title, *row_is, *column_is, *caption;
-} KIND[] = {
-    {ATTENTION_CROSS, "cross-attention", "word being generated (query)", "source word (key)",
-     "How much each word of the translation attends to each source word while it is generated. "
-     "The weights of a word sum to 1."},
-    {ATTENTION_ENCODER, "encoder self-attention", "source word (query)", "source word (key)",
-     "How much each source word attends to each source word. The weights of a word sum to 1."},
-    {ATTENTION_DECODER, "decoder self-attention", "word being generated (query)",
-     "word generated before (key)",
-     "How much each word of the translation attends to the words before it while it is "
-     "generated. The weights of a word sum to 1."},
-};
-enum { KINDS = sizeof KIND / sizeof *KIND };
-
 /* ---- words ---- */
 
 static void put_bools(JsonWriter *json, const char *key, const bool *value, int count)
@@ -125,18 +109,14 @@ static void put_heads(JsonWriter *json, const PictureInput *input, AttentionKind
     json_close(json);
 }
 
-static void put_kind(JsonWriter *json, const PictureInput *input, int k, bool vectors)
+static void put_kind(JsonWriter *json, const PictureInput *input, AttentionKind kind,
+                     bool vectors)
 {
-    AttentionKind kind = KIND[k].kind;
     json_open(json, NULL);
     json_put_text(json, "name", attention_kind_names[kind]);
     json_put_text(json, "title", choice_kind_titles[kind]);
-    json_put_text(json, "short", KIND[k].short_title);
     json_put_text(json, "rows", SIDE[labels_rows(kind)]);
     json_put_text(json, "columns", SIDE[labels_columns(kind)]);
-    json_put_text(json, "row_is", KIND[k].row_is);
-    json_put_text(json, "column_is", KIND[k].column_is);
-    json_put_text(json, "caption", KIND[k].caption);
     json_put_bool(json, "causal", kind == ATTENTION_DECODER);
     json_open_array(json, "layers");
     for (int l = 0; l < snapshot_layers(input->snapshot, kind); l++)
@@ -166,36 +146,18 @@ void page_put_colors(JsonWriter *json)
 
 /* ---- the page ---- */
 
-/* What the page shows first. */
-static void put_start(JsonWriter *json, const PictureInput *input, const PictureBest *best)
-{
-    const Choice *choice = input->choice;
-    int layer, head, row = -1;
-    Choice first = *choice;
-    if (first.layer < 0) first.layer = first.head == CHOICE_BEST ? best->layer : best->shown;
-    if (first.head == CHOICE_BEST) first.head = best->head;
-    json_open(json, "start");
-    json_put_text(json, "kind", attention_kind_names[choice->kind]);
-    json_put_integer(json, "layer", first.layer);
-    maps_follow(&layer, &head, &row, input->snapshot, &first);
-    json_put_integer(json, "head", head);
-    json_put_integer(json, "query", row);
-    json_open_array(json, "heads");
-    for (int h = 0; h < input->snapshot->model->config.heads; h++)
-        if (first.head < 0 || first.head == h) json_put_integer(json, NULL, h);
-    json_close(json);
-    json_put_bool(json, "words", input->words);
-    json_close(json);
-}
-
 bool page_data(JsonWriter *json, const PictureInput *input, bool vectors, Error *error)
 {
-    int chosen = input->choice->head;
-    if (chosen <= CHOICE_MAX)
+    Choice first = *input->choice;
+    if (first.head <= CHOICE_MAX)
         return error_set(error, "a page shows the heads one by one: `head` %s is for pictures",
-                         choice_head_name(chosen));
+                         choice_head_name(first.head));
     PictureBest best;
     if (!picture_best(&best, input, error)) return false;
+    if (first.layer < 0) first.layer = first.head == CHOICE_BEST ? best.layer : best.shown;
+    if (first.head == CHOICE_BEST) first.head = best.head;
+    int layer, head, row = -1;
+    maps_follow(&layer, &head, &row, input->snapshot, &first);
     const ModelConfig *config = &input->snapshot->model->config;
     const ScoreFunction *score = &score_functions[config->attention_score];
     json_open(json, NULL);
@@ -217,10 +179,22 @@ bool page_data(JsonWriter *json, const PictureInput *input, bool vectors, Error 
     json_put_integer(json, "layer", best.layer);
     json_put_integer(json, "head", best.aligns ? best.head : -1);
     json_close(json);
-    put_start(json, input, &best);
+    json_open(json, "start");
+    json_put_text(json, "kind", attention_kind_names[first.kind]);
+    json_put_integer(json, "layer", first.layer);
+    json_put_integer(json, "head", head);
+    json_put_integer(json, "query", row);
+    json_open_array(json, "heads");
+    for (int h = 0; h < config->heads; h++)
+        if (first.head < 0 || first.head == h) json_put_integer(json, NULL, h);
+    json_close(json);
+    json_put_bool(json, "words", input->words);
+    json_close(json);
     page_put_colors(json);
     json_open_array(json, "kinds");
-    for (int k = 0; k < KINDS; k++) put_kind(json, input, k, vectors);
+    put_kind(json, input, ATTENTION_CROSS, vectors);
+    put_kind(json, input, ATTENTION_ENCODER, vectors);
+    put_kind(json, input, ATTENTION_DECODER, vectors);
     json_close(json);
     json_close(json);
     return true;

@@ -125,18 +125,6 @@ static int default_layer(const PictureInput *in, AttentionKind kind)
     return layers > 3 ? layers - 2 : layers - 1;
 }
 
-/* Decides which maps are drawn. A text has no small ones. */
-static void section_plan(Section *s, const Drawing *d, const PictureBest *best)
-{
-    const Choice *choice = d->input->choice;
-    s->layers = snapshot_layers(d->input->snapshot, s->kind), s->heads = d->heads;
-    s->layer = default_layer(d->input, s->kind);
-    if (choice->layer >= 0) s->layer = s->first = choice->layer, s->layers = 1;
-    else if (choice->head == CHOICE_BEST) s->layer = best->layer;
-    if (choice->head >= 0) s->heads = 1;
-    if (s->layers * s->heads == 1 || !d->path || choice->bare) s->layers = s->heads = 0;
-}
-
 /* ---- titles and notes ---- */
 
 /* Whether the probabilities of the words stand beside the large map: where they are known, once. */
@@ -181,8 +169,7 @@ static void describe(Section *s, const Drawing *d, int head, double share)
     else
         snprintf(s->remark + end, (size_t)(REMARK - end),
                  ": %s give it %.0f %% of their attention. A head that finds nothing to attend "
-                 "to puts its "
-                 "weight there.",
+                 "to puts its weight there.",
                  givers, 100 * share);
 }
 
@@ -269,7 +256,13 @@ static bool section_make(Drawing *d, int k)
                              choice->first_word, choice->last_word, labels->count);
     }
     if (!find_best(&best, d, s->kind)) return false;
-    section_plan(s, d, &best);
+    s->layers = snapshot_layers(d->input->snapshot, s->kind), s->heads = d->heads;
+    s->layer = default_layer(d->input, s->kind);
+    if (choice->layer >= 0) s->layer = s->first = choice->layer, s->layers = 1;
+    else if (choice->head == CHOICE_BEST) s->layer = best.layer;
+    if (choice->head >= 0) s->heads = 1;
+    if (s->layers * s->heads == 1 || !d->path || choice->bare)
+        s->layers = s->heads = 0;  // no small maps
     int count = 1 + s->layers * s->heads;
     if (!cells_fit(d, s->kind, count)) return false;
     s->map = calloc((size_t)count, sizeof *s->map);
@@ -379,16 +372,6 @@ static bool save(Drawing *d)
     return good;
 }
 
-static bool print(FILE *out, const Drawing *d)
-{
-    for (int k = 0; k < d->count; k++) {
-        const HeatMapSection *page = &d->page[k];
-        fprintf(out, "\n%s · %s\n", page->title, page->large->title);
-        blocks_print(out, page->large, blocks_colored(out));
-    }
-    return fputc('\n', out) != EOF;
-}
-
 bool picture_save(const char *path, FILE *out, const PictureInput *input, Error *error)
 {
     static const AttentionKind kinds[KINDS] = {ATTENTION_CROSS, ATTENTION_ENCODER,
@@ -400,7 +383,11 @@ bool picture_save(const char *path, FILE *out, const PictureInput *input, Error 
         d.section[k].kind = choice->all_kinds ? kinds[k] : choice->kind;
         good = section_make(&d, k);
     }
-    good = good && (path ? save(&d) : print(out, &d));
+    for (int k = 0; good && !path && k < d.count; k++) {
+        fprintf(out, "\n%s · %s\n", d.page[k].title, d.page[k].large->title);
+        blocks_print(out, d.page[k].large, blocks_colored(out));
+    }
+    good = good && (path ? save(&d) : fputc('\n', out) != EOF);
     drawing_free(&d);
     return good;
 }

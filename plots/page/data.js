@@ -5,20 +5,35 @@
  * large, q [rows][size], k and v [columns][size]. DATA.sides has the tokens of rows and columns. As in the
  * program's pictures, the columns of a word's tokens are added and its rows averaged, and a row without
  * special tokens is rescaled to sum to 1. */
-let DATA = JSON.parse(document.getElementById("data").textContent);
-/* ./translate --by-hand writes numbers and labels only (explain/byhand.c). */
-if (DATA.queries) {
-  const none = (text) => text.map(() => false);
-  const tokens = (text) =>
-    ({ text, joined: text, special: none(text), unknown: none(text), probability: text.map(() => null), word: [...text.keys()] });
-  Object.assign(DATA, {
-    source: DATA.model, vectors: true, sides: { query: tokens(DATA.queries), key: tokens(DATA.keys) },
-    start: { kind: "by-hand", layer: 0, head: 0, heads: [...DATA.layer.keys()], query: DATA.query },
-    kinds: [{ name: "by-hand", title: "Attention by hand", short: "by hand", rows: "query", columns: "key", row_is: "query",
-      column_is: "key", causal: DATA.causal, mask: DATA.mask, layers: [DATA.layer],
-      caption: "How much each query attends to each key. The weights of a query sum to 1." }],
-  });
+const KINDS = {
+  cross: { short: "cross-attention", row_is: "word being generated (query)", column_is: "source word (key)",
+    caption: "How much each word of the translation attends to each source word while it is generated. The weights of a word sum to 1." },
+  encoder: { short: "encoder self-attention", row_is: "source word (query)", column_is: "source word (key)",
+    caption: "How much each source word attends to each source word. The weights of a word sum to 1." },
+  decoder: { short: "decoder self-attention", row_is: "word being generated (query)", column_is: "word generated before (key)",
+    caption: "How much each word of the translation attends to the words before it while it is generated. The weights of a word sum to 1." },
+  "by-hand": { short: "by hand", row_is: "query", column_is: "key",
+    caption: "How much each query attends to each key. The weights of a query sum to 1." },
+};
+
+/* The data and what is the same in all pages. ./translate --by-hand writes numbers and labels only (explain/byhand.c). */
+function prepared(data) {
+  if (data.queries) {
+    const none = (text) => text.map(() => false);
+    const tokens = (text) =>
+      ({ text, joined: text, special: none(text), unknown: none(text), probability: text.map(() => null), word: [...text.keys()] });
+    Object.assign(data, {
+      source: data.model, vectors: true, sides: { query: tokens(data.queries), key: tokens(data.keys) },
+      start: { kind: "by-hand", layer: 0, head: 0, heads: [...data.layer.keys()], query: data.query },
+      kinds: [{ name: "by-hand", title: "Attention by hand", rows: "query", columns: "key", causal: data.causal, mask: data.mask,
+        layers: [data.layer] }],
+    });
+  }
+  for (const kind of data.kinds) Object.assign(kind, KINDS[kind.name]);
+  return data;
 }
+
+let DATA = prepared(JSON.parse(document.getElementById("data").textContent));
 const DARK = matchMedia("(prefers-color-scheme: dark)");
 
 const state = {

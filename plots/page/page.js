@@ -159,7 +159,7 @@ function describe() {
 function showData(data) {
   const { heads, source } = DATA;
   if (data.source !== source) Object.assign(state, { chosen: null, pinned: false });
-  DATA = data;
+  DATA = prepared(data);
   if (DATA.heads !== heads) Object.assign(state, { heads: new Set(DATA.start.heads), head: 0 });
   describe();
   render();
