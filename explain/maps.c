@@ -39,19 +39,7 @@ void map_join(Map *map, const int *row_word, const int *column_word)
     if (map->rows < n) rows_normalise(map->at, map->rows, map->columns);
 }
 
-/* R (=) (A + I) / 2 · R, column by column. */
-static void roll(const Map *R, const Map *A, float *column)
-{
-    int n = R->rows;
-    for (int j = 0; j < n; j++) {
-        for (int i = 0; i < n; i++) {
-            column[i] = R->at[i * n + j];
-            for (int k = 0; k < n; k++) column[i] += A->at[i * n + k] * R->at[k * n + j];
-        }
-        for (int i = 0; i < n; i++) R->at[i * n + j] = column[i] / 2;
-    }
-}
-
+/* R (=) (A + I) / 2 · R for each layer, column by column. */
 static bool rollout(Map *R, const Snapshot *snapshot, AttentionKind kind, int layer,
                     Error *error)
 {
@@ -63,7 +51,14 @@ static bool rollout(Map *R, const Snapshot *snapshot, AttentionKind kind, int la
     for (int l = 0; good && l <= layer; l++) {
         Map A;
         good = map_head(&A, snapshot, kind, l, CHOICE_MEAN, error);
-        if (good) roll(R, &A, column), map_free(&A);
+        for (int j = 0; good && j < n; j++) {
+            for (int i = 0; i < n; i++) {
+                column[i] = R->at[i * n + j];
+                for (int k = 0; k < n; k++) column[i] += A.at[i * n + k] * R->at[k * n + j];
+            }
+            for (int i = 0; i < n; i++) R->at[i * n + j] = column[i] / 2;
+        }
+        map_free(&A);
     }
     free(column);
     if (!good) map_free(R);

@@ -111,25 +111,6 @@ static void add_pair(Sums *sums, const Snapshot *snapshot, const FrequentWords *
     }
 }
 
-/* sums (+=) all pairs; *loss (=) the mean per token */
-static bool pass_pairs(Sums *sums, double *loss, const FrequentWords *words,
-                       const Transformer *model, int layer, const Corpus *corpus, Error *error)
-{
-    Loss total = {0};
-    for (int p = 0; p < first_pairs(corpus); p++) {
-        const size_t *from = corpus->start[SOURCE] + p, *to = corpus->start[TARGET] + p;
-        Snapshot *snapshot =
-            snapshot_open(model, corpus->id[SOURCE] + from[0], (int)(from[1] - from[0]),
-                          corpus->id[TARGET] + to[0], (int)(to[1] - to[0]), error);
-        if (!snapshot) return false;
-        add_pair(sums, snapshot, words, layer);
-        transformer_loss(&total, &snapshot->activations, model, 0);
-        snapshot_close(snapshot);
-    }
-    *loss = total.nll / (double)total.tokens;
-    return true;
-}
-
 /* x (=) its softmax, of count numbers `stride` apart */
 static void softmax(double *x, int count, int stride)
 {
@@ -152,21 +133,17 @@ static double mean_score(const Sums *sums, const Transformer *model, int layer, 
     return sum / H;
 }
 
-/* X [WORDS,D] (=) the means. */
-static void divide(real *X, const double *counts, int n, int D)
-{
-    for (int i = 0; i < n * D; i++) X[i] /= (real)counts[i / D];
-}
-
 /* The maps from the sums.   O [WORDS,D] W_O v   row [D] scratch */
 static void find_maps(Projections *out, const Sums *sums, const FrequentWords *words,
                       const Transformer *model, int layer, real *O, real *row)
 {
     int n = words->count, D = model->config.d_model;
     double *score = out->map[0], *weight = out->map[1], *value = out->map[2];
-    divide(sums->Q, sums->queries, n, D);
-    divide(sums->K, sums->keys, n, D);
-    divide(sums->V, sums->keys, n, D);
+    for (int i = 0; i < n * D; i++) {  // the means
+        sums->Q[i] /= (real)sums->queries[i / D];
+        sums->K[i] /= (real)sums->keys[i / D];
+        sums->V[i] /= (real)sums->keys[i / D];
+    }
     matrix_multiply(O, sums->V, &model->weights.decoder[layer].cross.out.W, NULL, n, D, D);
     for (int i = 0; i < n; i++) {
         const real *e = matrix_row(row, &model->weights.output, words->id[TARGET][i], D);
@@ -188,8 +165,19 @@ bool projections_find(Projections *out, const FrequentWords *words, const Transf
     size_t count = (size_t)WORDS * (size_t)model->config.d_model;
     real *vectors = calloc(5 * count, sizeof *vectors);
     Sums sums = {.Q = vectors, .K = vectors + count, .V = vectors + 2 * count};
+    Loss total = {0};
     bool good = vectors || error_memory(error, "for the projections of frequent words");
-    good = good && pass_pairs(&sums, &out->loss, words, model, layer, corpus, error);
+    for (int p = 0; good && p < first_pairs(corpus); p++) {
+        const size_t *from = corpus->start[SOURCE] + p, *to = corpus->start[TARGET] + p;
+        Snapshot *snapshot =
+            snapshot_open(model, corpus->id[SOURCE] + from[0], (int)(from[1] - from[0]),
+                          corpus->id[TARGET] + to[0], (int)(to[1] - to[0]), error);
+        good = snapshot;
+        if (good) add_pair(&sums, snapshot, words, layer);
+        if (good) transformer_loss(&total, &snapshot->activations, model, 0);
+        snapshot_close(snapshot);
+    }
+    out->loss = total.nll / (double)total.tokens;
     if (good)
         find_maps(out, &sums, words, model, layer, vectors + 3 * count, vectors + 4 * count);
     free(vectors);

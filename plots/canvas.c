@@ -84,23 +84,6 @@ static cairo_status_t write_document(void *stream, const unsigned char *bytes, u
                                                       : CAIRO_STATUS_WRITE_ERROR;
 }
 
-/* A surface of the canvas's size. PDF counts in points, of which 72 are an inch. */
-static cairo_surface_t *create_surface(Canvas *canvas)
-{
-    int width = canvas->width, height = canvas->height;
-    if (canvas->format == CANVAS_PNG)
-        return cairo_image_surface_create(CAIRO_FORMAT_RGB24, width, height);
-    FILE *out = textstream_open(&canvas->document);
-    if (!out) return NULL;
-    if (canvas->format == CANVAS_PDF)
-        return cairo_pdf_surface_create_for_stream(write_document, out, 0.75 * width,
-                                                   0.75 * height);
-    cairo_surface_t *surface =
-        cairo_svg_surface_create_for_stream(write_document, out, width, height);
-    cairo_svg_surface_set_document_unit(surface, CAIRO_SVG_UNIT_PX);
-    return surface;
-}
-
 bool canvas_reserve(Canvas *canvas, int width, int height, Error *error)
 {
     assert(!canvas->cairo);
@@ -111,12 +94,22 @@ bool canvas_reserve(Canvas *canvas, int width, int height, Error *error)
                          width, height, CANVAS_MAX_SIDE, CANVAS_MAX_PIXELS / 1000000);
     canvas->width = width;
     canvas->height = height;
-    cairo_surface_t *surface = create_surface(canvas);
+    double unit = canvas->format == CANVAS_PDF ? 0.75 : 1;  // PDF counts in points, 72 an inch
+    cairo_surface_t *surface = NULL;
+    FILE *out = canvas->format != CANVAS_PNG ? textstream_open(&canvas->document) : NULL;
+    if (canvas->format == CANVAS_PNG)
+        surface = cairo_image_surface_create(CAIRO_FORMAT_RGB24, width, height);
+    else if (out && canvas->format == CANVAS_PDF)
+        surface = cairo_pdf_surface_create_for_stream(write_document, out, unit * width,
+                                                      unit * height);
+    else if (out) {
+        surface = cairo_svg_surface_create_for_stream(write_document, out, width, height);
+        cairo_svg_surface_set_document_unit(surface, CAIRO_SVG_UNIT_PX);
+    }
     canvas->cairo = cairo_create(surface);
     cairo_surface_destroy(surface);
     if (cairo_status(canvas->cairo) != CAIRO_STATUS_SUCCESS)
         return error_memory(error, "for a picture of %d x %d pixels", width, height);
-    double unit = canvas->format == CANVAS_PDF ? 0.75 : 1;
     cairo_scale(canvas->cairo, unit, unit);
     canvas_rectangle(canvas, 0, 0, width, height, palette.page);
     return true;
