@@ -5,7 +5,7 @@
 #include "explain/explanation.h"
 #include "explain/picture.h"
 
-enum { BYHAND_BLOCKS = 9, BYHAND_MOST = 256, BYHAND_LABEL = 64, BYHAND_HEADS = 16 };
+enum { BYHAND_BLOCKS = 9, BYHAND_MOST = 256, BYHAND_LABEL = 64, BYHAND_HEADS = 8 };
 
 typedef struct LabelledRows {
     const char *name;

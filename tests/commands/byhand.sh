@@ -119,7 +119,7 @@ done
 first() { awk '/^  outputs/ { getline; $1 = ""; print }' "$1"; }
 check "the concatenation" test "$(first out | tail -n 1)" = "$(first alone.1)$(first alone.2)"
 said "columns for 2 heads" 3 "query has 4 columns, a multiple of the heads, not 3" 'heads = 2\n\nquery\n1 2 3\nkey\n1 2 3\nvalue\n1 2\n'
-said "too many heads" 1 "heads takes a whole number from 1 to 16, not '17'" 'heads = 17\n'
+said "too many heads" 1 "heads takes a whole number from 1 to 8, not '9'" 'heads = 9\n'
 
 # The page has all numbers, and what its script makes of them is what they are.
 . "$here/tests/fixtures/browser.sh"
