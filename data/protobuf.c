@@ -38,7 +38,7 @@ bool protobuf_field(Bytes *from, Field *field)
     case 0: return take_varint(from, &field->value);
     case 1: return take_bytes(from, &passed, 8);
     case 2: return take_varint(from, &length) && take_bytes(from, &field->bytes, length);
-    case 5: return take_bytes(from, &passed, 4);
+    case 5: return take_bytes(from, &passed, 4) && memcpy(&field->real, passed.at, 4);
     default: return false;
     }
 }

@@ -22,6 +22,7 @@ typedef struct Bytes {
 typedef struct Field {
     uint32_t number;
     uint64_t value;  // of a varint
+    float real;      // of 4 bytes
     Bytes bytes;     // of a string, a byte string or a message; at is NULL for other types
 } Field;
 

@@ -2,11 +2,12 @@
  *
  * A model is a protocol buffer message (sentencepiece_model.proto). These fields are used:
  *
- *     1  piece, any number    1  its text   3  its type (PieceType)
- *     2  trainer_spec         3  model_type: 1 unigram, 2 bpe, 3 word, 4 char
+ *     1  piece, any number    1  its text   2  its score   3  its type (PieceType)
+ *     2  trainer_spec         3  model_type: 1 unigram, 2 bpe, 3 word, 4 char   35  byte_fallback
  *                            40  unk_id  41  bos_id  42  eos_id  43  pad_id  44  unk_surface
  *                            47  eos_piece
- *     3  normalizer_spec      2  precompiled_charsmap (below)
+ *     3  normalizer_spec      2  precompiled_charsmap (below)   3  add_dummy_prefix
+ *                             4  remove_extra_whitespaces
  *     4  self_test_data       texts that the library encodes when it loads the model
  *     5  denormalizer_spec    2  precompiled_charsmap
  *
@@ -38,7 +39,6 @@
 #include "base/grow.h"
 #include "base/packed.h"
 #include "base/utf8.h"
-#include "data/text.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -52,10 +52,19 @@ enum {
 };
 
 enum { PIECE = 1, TRAINER, NORMALIZER, SELF_TEST, DENORMALIZER };  // fields of a model
-enum { PIECE_TEXT = 1, PIECE_TYPE = 3 };                           // of a piece
-enum { MODEL_TYPE = 3, UNK_ID = 40, BOS_ID, EOS_ID, PAD_ID, UNK_SURFACE, EOS_PIECE = 47 };
-enum { UNIGRAM = 1, CHAR = 4 };  // the first and last type
-enum { CHARSMAP = 2 };           // of a normaliser
+enum { PIECE_TEXT = 1, PIECE_SCORE, PIECE_TYPE };                  // of a piece
+enum {
+    MODEL_TYPE = 3,
+    BYTE_FALLBACK = 35,
+    UNK_ID = 40,
+    BOS_ID,
+    EOS_ID,
+    PAD_ID,
+    UNK_SURFACE,
+    EOS_PIECE = 47
+};
+enum { UNIGRAM = 1, CHAR = 4 };            // the first and last type
+enum { CHARSMAP = 2, PREFIX, COLLAPSES };  // of a normaliser
 
 /* ---- the normalisation table ---- */
 
@@ -96,7 +105,7 @@ static bool parse_charsmap(Charsmap *map, Bytes bytes)
     map->units = size / 4;
     map->string = (const char *)bytes.at + 4 + size;
     map->size = bytes.count - 4 - size;
-    return map->string[map->size - 1] == 0 && utf8_is_valid(map->string, map->size, NULL);
+    return map->string[map->size - 1] == 0;
 }
 
 /* What is known of a state: the length of the longest path from it, and the most leaves on
@@ -150,7 +159,7 @@ static bool check_charsmap(Bytes table, Error *error)
 {
     Charsmap map;
     if (table.count == 0) return true;
-    if (!parse_charsmap(&map, table))
+    if (!parse_charsmap(&map, table) || !utf8_is_valid(map.string, map.size, NULL))
         return error_set(error, "its normalisation table is broken");
     Reach *reach = calloc(map.units, sizeof *reach);
     if (!reach) return error_set(error, "out of memory");
@@ -187,8 +196,25 @@ static void walk_rules(RuleWalk *walk, uint32_t state, int depth)
 void pieces_rules(const Pieces *pieces, void *context, CharsmapRule *rule)
 {
     RuleWalk walk = {.context = context, .rule = rule};
-    if (parse_charsmap(&walk.map, pieces->charsmap))
+    if (parse_charsmap(&walk.map, pieces->normalizer.charsmap))
         walk_rules(&walk, offset(unit_at(&walk.map, 0)), 0);
+}
+
+const char *charsmap_longest(Bytes charsmap, size_t *replaced, const char *text, size_t length)
+{
+    Charsmap map;
+    const char *found = NULL;
+    if (!parse_charsmap(&map, charsmap)) return NULL;
+    uint32_t state = offset(unit_at(&map, 0));
+    for (size_t i = 0; i < length; i++) {
+        uint32_t j = state ^ (unsigned char)text[i], unit = unit_at(&map, j);
+        if ((unit & 0x800000ffu) != (unsigned char)text[i]) break;  // not an edge
+        state = j ^ offset(unit);
+        if (!has_leaf(unit)) continue;
+        found = map.string + (unit_at(&map, state) & 0x7fffffffu);
+        *replaced = i + 1;
+    }
+    return found;
 }
 
 /* ---- the model ---- */
@@ -205,6 +231,7 @@ static bool read_piece(Pieces *pieces, Bytes message, Error *error)
              (field.value < PIECE_NORMAL || field.value > PIECE_BYTE)))
             return error_set(error, "piece %d is broken", pieces->count - 1);
         if (field.number == PIECE_TEXT && field.bytes.at) piece->text = field.bytes;
+        if (field.number == PIECE_SCORE) piece->score = field.real;
         if (field.number == PIECE_TYPE) piece->type = (PieceType)field.value;
     }
     const char *text = (const char *)piece->text.at;
@@ -219,6 +246,7 @@ static bool read_trainer(Pieces *pieces, Bytes spec, Error *error)
 {
     for (Field field; spec.count > 0 && protobuf_field(&spec, &field);) {
         if (field.number == UNK_SURFACE) pieces->unknown_surface = field.bytes;
+        if (field.number == BYTE_FALLBACK) pieces->byte_fallback = field.value;
         if (pieces->unknown_surface.count > MAX_OUTPUT)
             return error_set(error, "its text for unknown words is too long");
         if (field.number != MODEL_TYPE) continue;
@@ -229,14 +257,16 @@ static bool read_trainer(Pieces *pieces, Bytes spec, Error *error)
     return true;
 }
 
-/* *charsmap (=) the last one, if there is any. */
-static bool read_normalizer(Bytes *charsmap, Bytes spec, Error *error)
+/* A later field replaces an earlier one. */
+static bool read_normalizer(Normalizer *normalizer, Bytes spec, Error *error)
 {
     for (Field field; spec.count > 0;) {
         if (!protobuf_field(&spec, &field)) return error_set(error, "it is damaged");
+        if (field.number == PREFIX) normalizer->prefix = field.value;
+        if (field.number == COLLAPSES) normalizer->collapses = field.value;
         if (field.number != CHARSMAP) continue;
         if (!check_charsmap(field.bytes, error)) return false;
-        *charsmap = field.bytes;
+        normalizer->charsmap = field.bytes;
     }
     return true;
 }
@@ -275,7 +305,6 @@ static bool check_nesting(const Pieces *pieces, Error *error)
 
 static bool read_model(Pieces *pieces, Bytes model, Error *error)
 {
-    Bytes decoding;
     for (Field field; model.count > 0;) {
         if (!protobuf_field(&model, &field)) return error_set(error, "it is damaged");
         if (field.number == SELF_TEST && field.bytes.count > MAX_PIECE)
@@ -283,8 +312,9 @@ static bool read_model(Pieces *pieces, Bytes model, Error *error)
         if ((field.number == PIECE && !read_piece(pieces, field.bytes, error)) ||
             (field.number == TRAINER && !read_trainer(pieces, field.bytes, error)) ||
             (field.number == NORMALIZER &&
-             !read_normalizer(&pieces->charsmap, field.bytes, error)) ||
-            (field.number == DENORMALIZER && !read_normalizer(&decoding, field.bytes, error)))
+             !read_normalizer(&pieces->normalizer, field.bytes, error)) ||
+            (field.number == DENORMALIZER &&
+             !read_normalizer(&pieces->denormalizer, field.bytes, error)))
             return false;
     }
     if (pieces->count == 0) return error_set(error, "it has no pieces");
@@ -293,7 +323,8 @@ static bool read_model(Pieces *pieces, Bytes model, Error *error)
 
 bool pieces_read(Pieces *pieces, const void *model, size_t size, Error *error)
 {
-    *pieces = (Pieces){.model_type = UNIGRAM};
+    *pieces =
+        (Pieces){.model_type = UNIGRAM, .normalizer = {.prefix = true, .collapses = true}};
     if (read_model(pieces, (Bytes){model, size}, error)) return true;
     pieces_free(pieces);
     return false;

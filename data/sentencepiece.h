@@ -20,14 +20,23 @@ typedef struct Piece {
     Bytes message;  // the whole piece; points into the model's bytes
     Bytes text;     // UTF-8, not ended by NUL
     PieceType type;
+    float score;
 } Piece;
+
+/* How a text is changed before it becomes pieces, or after it was put together of them. */
+typedef struct Normalizer {
+    Bytes charsmap;  // the table of rules; empty if there is none
+    bool prefix;     // a text begins with a space
+    bool collapses;  // spaces beside each other become one, and those at both ends none
+} Normalizer;
 
 typedef struct Pieces {
     int model_type;  // 1 unigram, 2 bpe, 3 word, 4 char
     int count;
-    Piece *piece;           // [count] by id
-    size_t size;            // allocated
-    Bytes charsmap;         // the normalisation table; empty if there is none
+    Piece *piece;  // [count] by id
+    size_t size;   // allocated
+    Normalizer normalizer, denormalizer;
+    bool byte_fallback;     // a character without a piece becomes pieces of its bytes
     Bytes unknown_surface;  // what an unknown token is decoded to
 } Pieces;
 
@@ -42,6 +51,10 @@ typedef void CharsmapRule(void *context, const char *from, const char *to);
 
 /* Calls rule(context, from, to) for every rule of the normalisation table, both ended by NUL. */
 void pieces_rules(const Pieces *pieces, void *context, CharsmapRule *rule);
+
+/* What the longest rule for the beginning of text [length] makes of it, ended by NUL; *replaced (=) the bytes
+ * that it replaces. NULL: there is no rule. */
+const char *charsmap_longest(Bytes charsmap, size_t *replaced, const char *text, size_t length);
 
 /* What tokenizer_adopt makes of a model, perhaps not yet one that the library can use. For
  * free(out->bytes), also after an error. */

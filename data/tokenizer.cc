@@ -5,12 +5,9 @@
 extern "C" {
 #include "data/tokenizer.h"
 #include "base/error.h"
-#include "base/grow.h"
 #include "base/packed.h"
-#include "base/utf8.h"
 #include "data/sentencepiece.h"
-#include "data/tokenizer-unknown.h"
-#include "data/words.h"
+#include "data/tokenizer-common.h"
 }
 #include "data/tokenizer-library.hh"
 
@@ -19,6 +16,7 @@ extern "C" {
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
+#include <memory>
 #include <mutex>
 #include <sentencepiece_processor.h>
 #include <sentencepiece_trainer.h>
@@ -68,21 +66,6 @@ static void silence(void)
     });
 }
 
-/* The id of <ph1> if the eight placeholders are user-defined and follow each other, else 0. */
-static int find_placeholder(const Pieces *pieces)
-{
-    const bool words = pieces->model_type - 1 == TOKENIZER_WORD;
-    for (int id = 0, found = 0; id < pieces->count; id++) {
-        const Piece *piece = &pieces->piece[id];
-        const std::string_view text((const char *)piece->text.at, piece->text.count);
-        found = piece->type == PIECE_USER_DEFINED && text == placeholder_piece(found, words)
-                    ? found + 1
-                    : 0;
-        if (found == PLACEHOLDERS) return id + 1 - PLACEHOLDERS;
-    }
-    return 0;
-}
-
 bool tokenizer_may_be_tag(const char *word, size_t length)
 {
     return length > 2 && ispunct((unsigned char)word[0]) &&
@@ -127,7 +110,7 @@ Tokenizer *tokenizer_load(const void *model, size_t size, Error *error)
         Pieces pieces;
         if (!pieces_read(&pieces, model, size, error)) return false;
         const TokenizerType type = (TokenizerType)(pieces.model_type - 1);
-        const int placeholder = find_placeholder(&pieces);
+        const int placeholder = pieces_placeholder(&pieces);
         const std::vector<int> tags = find_tags(&pieces, placeholder);
         pieces_free(&pieces);
         silence();
@@ -258,12 +241,6 @@ static int32_t token_of(const Tokenizer *tokenizer, int32_t id, const std::strin
     return tokenizer->processor.IsUnused(other) ? other : id;
 }
 
-static void push(Ids *ids, int32_t id)
-{
-    if (!GROW(ids->id, ids->size, ids->count + 1)) throw std::bad_alloc();
-    ids->id[ids->count++] = id;
-}
-
 /* Unknown tokens beside each other are one, also where two parts meet, but each word has its own. */
 bool tokenizer_encode_begins(const Tokenizer *tokenizer, Ids *ids, Ids *begin, const char *text,
                              size_t length, Error *error)
@@ -276,8 +253,7 @@ bool tokenizer_encode_begins(const Tokenizer *tokenizer, Ids *ids, Ids *begin, c
     return guarded(error, [&] {
         const std::string_view whole(text, length);
         size_t from = tag_length(tokenizer, &last, whole);
-        if (from) push(ids, last);
-        if (from && begin) push(begin, 0);
+        if (from && !token_push(ids, begin, last, 0)) throw std::bad_alloc();
         for (size_t space = 0;;) {
             size_t count = part_length(text + from, length - from);
             sentencepiece::ImmutableSentencePieceText split;
@@ -294,13 +270,10 @@ bool tokenizer_encode_begins(const Tokenizer *tokenizer, Ids *ids, Ids *begin, c
                     place = std::max(place, whole.find('>', begin->id[begin->count - 1]) + 1);
                 last = (int32_t)piece.id(), space = 0;
                 const int32_t id = token_of(tokenizer, last, piece.piece());
-                if (id == ID_UNKNOWN) {
-                    if (!unknown_push(ids, begin, text, place, from + piece.end(), joined))
-                        throw std::bad_alloc();
-                    continue;
-                }
-                push(ids, id);
-                if (begin) push(begin, (int32_t)place);
+                if (!(id == ID_UNKNOWN
+                          ? unknown_push(ids, begin, text, place, from + piece.end(), joined)
+                          : token_push(ids, begin, id, place)))
+                    throw std::bad_alloc();
             }
             from += count;
             if (from == length) return true;
@@ -376,22 +349,19 @@ const char *tokenizer_piece(const Tokenizer *tokenizer, int32_t id)
     return tokenizer->processor.IdToPiece(id).c_str();
 }
 
-static std::string shown(const Tokenizer *tokenizer, int id)
-{
-    unsigned code;
-    const char *piece = tokenizer_piece(tokenizer, id), *label = tokenizer_label(tokenizer, id);
-    utf8_next(piece, &code);
-    bool whole = id <= ID_UNKNOWN || id == tokenizer->vocab_size - 1 || label != piece ||
-                 tokenizer->type == TOKENIZER_WORD || !words_letter(code);
-    return (whole ? "" : "·") + std::string(label);
-}
-
 const char *tokenizer_shown(const Tokenizer *tokenizer, int32_t id)
 {
     std::call_once(tokenizer->labels, [&] {
         try {
-            for (int i = 0; i < tokenizer->vocab_size; i++)
-                tokenizer->shown.push_back(shown(tokenizer, i));
+            for (int i = 0; i < tokenizer->vocab_size; i++) {
+                bool whole = i <= ID_UNKNOWN || i == tokenizer->vocab_size - 1 ||
+                             tokenizer->type == TOKENIZER_WORD;
+                std::unique_ptr<char, void (*)(void *)> shown(
+                    shown_of(tokenizer_piece(tokenizer, i), tokenizer_label(tokenizer, i),
+                             whole),
+                    free);
+                tokenizer->shown.push_back(shown ? shown.get() : throw std::bad_alloc());
+            }
         } catch (const std::bad_alloc &) {
             tokenizer->shown.clear();
         }

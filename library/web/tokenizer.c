@@ -14,166 +14,102 @@
 #include <stdlib.h>
 
 #include "base/grow.h"
-#include "base/hash.h"
 #include "base/packed.h"
 #include "base/textstream.h"
 #include "base/utf8.h"
 #include "data/sentencepiece.h"
-#include "data/tokenizer-unknown.h"
-#include "data/words.h"
+#include "data/tokenizer-common.h"
 
-/* ---- texts and their numbers ---- */
-
-typedef struct Entry {
-    char *text;  // [length], owned
-    int length, value;
-} Entry;
-
-typedef struct Table {
-    Entry *entry;  // [size], a power of two; text NULL: free
-    size_t size, count;
-    int longest;  // of its texts
-    uint64_t
-        lengths[256];  // of those that begin with a byte: bit n if one has n bytes, 63 for more
-} Table;
-
-static bool table_has(const Table *t, const char *text, int length)
-{
-    return t->lengths[(unsigned char)*text] >> (length < 63 ? length : 63) & 1;
-}
-
-static Entry *table_place(const Table *t, const char *text, int length)
-{
-    size_t i = hash_bytes(HASH_START, text, (size_t)length) & (t->size - 1);
-    while (t->entry[i].text &&
-           (t->entry[i].length != length || memcmp(t->entry[i].text, text, (size_t)length)))
-        i = (i + 1) & (t->size - 1);
-    return &t->entry[i];
-}
-
-/* The number of a text, or -1. */
-static int table_find(const Table *t, const char *text, int length)
-{
-    const Entry *e = length && table_has(t, text, length) ? table_place(t, text, length) : NULL;
-    return e && e->text ? e->value : -1;
-}
-
-static bool table_put(Table *t, const char *text, int length, int value)
-{
-    if (2 * ++t->count > t->size) {
-        Table larger = *t;
-        larger.size = t->size ? 2 * t->size : 64;
-        larger.entry = calloc(larger.size, sizeof *larger.entry);
-        if (!larger.entry) return false;
-        for (size_t i = 0; i < t->size; i++)
-            if (t->entry[i].text)
-                *table_place(&larger, t->entry[i].text, t->entry[i].length) = t->entry[i];
-        free(t->entry);
-        *t = larger;
-    }
-    Entry *e = table_place(t, text, length);
-    if (!e->text) *e = (Entry){strndup(text, (size_t)length), length, value};
-    if (length > t->longest) t->longest = length;
-    t->lengths[(unsigned char)*text] |= (uint64_t)1 << (length < 63 ? length : 63);
-    return e->text;
-}
-
-/* The number of the longest of its texts that a text begins with, and *length; or -1. */
-static int table_begins(const Table *t, const char *text, size_t rest, int *length)
-{
-    for (int n = rest < (size_t)t->longest ? (int)rest : t->longest; n > 0; n--) {
-        int value = table_find(t, text, n);
-        if (value >= 0) return *length = n, value;
-    }
-    return -1;
-}
-
-static void table_free(Table *t)
-{
-    for (size_t i = 0; i < t->size; i++) free(t->entry[i].text);
-    free(t->entry);
-}
-
-/* ---- the model ---- */
-
-typedef struct Rules {
-    Table from;  // their values are places in
-    char **to;   // [count]
-    size_t count, size;
-    bool failed;
-} Rules;
+typedef struct Token {
+    const char *text;
+    int id;
+} Token;
 
 struct Tokenizer {
     unsigned char *model;
     Pieces pieces;
-    char **piece, **shown;  // [count]
-    float *score;           // [count]
-    Table ids, own;         // of normal, user-defined and unused pieces; of user-defined ones
-    Rules rules, back;      // the normaliser's and the denormaliser's
-    float least;            // score of a normal piece
-    bool prefix, collapses, bytes;  // add_dummy_prefix, remove_extra_whitespaces, byte_fallback
+    char **piece, **shown;  // [pieces.count]
+    Token *token;           // [tokens] normal, user-defined and unused pieces, by their texts
+    int tokens;
+    float least;  // score of a normal piece
     int placeholder, byte[256];
 };
 
-static void add_rule(void *context, const char *from, const char *to)
-{
-    Rules *rules = context;
-    rules->failed |= !GROW(rules->to, rules->size, rules->count + 1) ||
-                     !table_put(&rules->from, from, (int)strlen(from), (int)rules->count);
-    if (!rules->failed) rules->to[rules->count++] = strdup(to);
-}
+/* ---- the tokens that a text begins with ---- */
 
-/* Reads what data/sentencepiece.c does not: scores, and fields of the specifications. */
-static bool read_fields(Tokenizer *t, size_t size)
+/* token[from .. end-1] begin with the first `length` bytes of a text. */
+typedef struct Prefix {
+    int length, from, end;
+} Prefix;
+
+/* The first of them whose next byte is `byte` or larger. */
+static int lower_bound(const Tokenizer *t, const Prefix *p, int byte)
 {
-    Bytes model = {t->model, size};
-    Field field, part;
-    int id = 0;
-    t->prefix = t->collapses = true;
-    while (model.count && protobuf_field(&model, &field)) {
-        Bytes message = field.bytes;
-        while (message.at && message.count) {
-            uint32_t bits = 0;
-            const unsigned char *at = message.at;
-            if (field.number == 1 && *at == (2 << 3 | 5) && message.count > 4)
-                memcpy(&bits, at + 1, 4);
-            if (!protobuf_field(&message, &part)) return false;
-            if (field.number == 1 && part.number == 2) memcpy(&t->score[id], &bits, 4);
-            if (field.number == 2 && part.number == 35) t->bytes = part.value;
-            if (field.number == 3 && part.number == 3) t->prefix = part.value;
-            if (field.number == 3 && part.number == 4) t->collapses = part.value;
-            if (field.number == 5 && part.number == 2)
-                pieces_rules(&(Pieces){.charsmap = part.bytes}, &t->back, add_rule);
-        }
-        id += field.number == 1;
+    int from = p->from, end = p->end;
+    while (from < end) {
+        int middle = from + (end - from) / 2;
+        if ((unsigned char)t->token[middle].text[p->length] < byte) from = middle + 1;
+        else end = middle;
     }
-    pieces_rules(&t->pieces, &t->rules, add_rule);
-    return !t->rules.failed && !t->back.failed;
+    return from;
 }
 
-static bool read_pieces(Tokenizer *t)
+/* The id of the next longer token that text [length] begins with, of p->length bytes; or -1. */
+static int next_token(Prefix *p, const Tokenizer *t, const char *text, int length)
 {
-    int found = 0;
+    while (p->length < length && p->from < p->end) {
+        unsigned char byte = (unsigned char)text[p->length];
+        p->from = lower_bound(t, p, byte);
+        p->end = lower_bound(t, p, byte + 1);
+        p->length++;
+        if (p->from < p->end && !t->token[p->from].text[p->length]) return t->token[p->from].id;
+    }
+    return -1;
+}
+
+/* The id of the token with this text, or -1. */
+static int find_token(const Tokenizer *t, const char *text, int length)
+{
+    Prefix p = {0, 0, t->tokens};
+    int id;
+    while ((id = next_token(&p, t, text, length)) >= 0 && p.length < length) {}
+    return id;
+}
+
+/* The length of the longest user-defined piece that a text begins with, or 0. */
+static int own_length(const Tokenizer *t, const char *text, int length)
+{
+    Prefix p = {0, 0, t->tokens};
+    int longest = 0;
+    for (int id; (id = next_token(&p, t, text, length)) >= 0;)
+        if (t->pieces.piece[id].type == PIECE_USER_DEFINED) longest = p.length;
+    return longest;
+}
+
+/* ---- the model ---- */
+
+static int by_text(const void *a, const void *b)
+{
+    return strcmp(((const Token *)a)->text, ((const Token *)b)->text);
+}
+
+static bool read_tokens(Tokenizer *t)
+{
     t->least = FLT_MAX;
+    t->placeholder = pieces_placeholder(&t->pieces);
     for (int id = 0; id < t->pieces.count; id++) {
         const Piece *p = &t->pieces.piece[id];
         const char *text = t->piece[id] = strndup((const char *)p->text.at, p->text.count);
-        int length = (int)p->text.count;
-        unsigned byte;
-        if (!text) return false;
-        if (p->type == PIECE_NORMAL && t->score[id] < t->least) t->least = t->score[id];
-        if (p->type == PIECE_BYTE && sscanf(text, "<0x%2x>", &byte) == 1) t->byte[byte] = id;
-        bool token =
-            p->type == PIECE_NORMAL || p->type == PIECE_USER_DEFINED || p->type == PIECE_UNUSED;
-        if ((token && !table_put(&t->ids, text, length, id)) ||
-            (p->type == PIECE_USER_DEFINED && !table_put(&t->own, text, length, id)))
+        bool whole = id <= ID_UNKNOWN || tokenizer_type(t) == TOKENIZER_WORD;
+        if (!text || !(t->shown[id] = shown_of(text, tokenizer_label(t, id), whole)))
             return false;
-        char next[24];
-        snprintf(next, sizeof next, "%s<ph%d>",
-                 tokenizer_type(t) == TOKENIZER_WORD ? TOKENIZER_SPACE : "", found + 1);
-        found = p->type == PIECE_USER_DEFINED && !strcmp(text, next) ? found + 1 : 0;
-        if (found == PLACEHOLDERS) t->placeholder = id + 1 - PLACEHOLDERS, found = 0;
+        if (p->type == PIECE_NORMAL && p->score < t->least) t->least = p->score;
+        if (p->type == PIECE_BYTE && tokenizer_byte(t, id) >= 0)
+            t->byte[tokenizer_byte(t, id)] = id;
+        if (p->type == PIECE_NORMAL || p->type == PIECE_USER_DEFINED || p->type == PIECE_UNUSED)
+            t->token[t->tokens++] = (Token){text, id};
     }
+    qsort(t->token, (size_t)t->tokens, sizeof *t->token, by_text);
     return true;
 }
 
@@ -181,16 +117,14 @@ Tokenizer *tokenizer_load(const void *model, size_t size, Error *error)
 {
     Tokenizer *t = calloc(1, sizeof *t);
     if (t) t->model = malloc(size + 1);
-    if (t && t->model) memcpy(t->model, model, size);
-    if (t && t->model && !pieces_read(&t->pieces, t->model, size, error))
-        return tokenizer_free(t), NULL;
     if (t && t->model) {
+        memcpy(t->model, model, size);
+        if (!pieces_read(&t->pieces, t->model, size, error)) return tokenizer_free(t), NULL;
         size_t count = (size_t)t->pieces.count;
-        t->piece = calloc(count + 1, sizeof *t->piece);
-        t->shown = calloc(count + 1, sizeof *t->shown);
-        t->score = calloc(count + 1, sizeof *t->score);
-        if (t->piece && t->shown && t->score && read_fields(t, size) && read_pieces(t))
-            return t;
+        t->piece = calloc(count, sizeof *t->piece);
+        t->shown = calloc(count, sizeof *t->shown);
+        t->token = calloc(count, sizeof *t->token);
+        if (t->piece && t->shown && t->token && read_tokens(t)) return t;
     }
     tokenizer_free(t);
     return error_memory(error, "for a vocabulary"), NULL;
@@ -199,17 +133,11 @@ Tokenizer *tokenizer_load(const void *model, size_t size, Error *error)
 void tokenizer_free(Tokenizer *t)
 {
     if (!t) return;
-    Rules *rules[] = {&t->rules, &t->back};
     for (int id = 0; id < t->pieces.count; id++) {
         if (t->piece) free(t->piece[id]);
         if (t->shown) free(t->shown[id]);
     }
-    for (int r = 0; r < 2; r++) {
-        for (size_t i = 0; i < rules[r]->count; i++) free(rules[r]->to[i]);
-        table_free(&rules[r]->from), free(rules[r]->to);
-    }
-    table_free(&t->ids), table_free(&t->own);
-    free(t->piece), free(t->shown), free(t->score), free(t->model);
+    free(t->piece), free(t->shown), free(t->token), free(t->model);
     pieces_free(&t->pieces);
     free(t);
 }
@@ -237,15 +165,7 @@ const char *tokenizer_piece(const Tokenizer *t, int32_t id)
 
 const char *tokenizer_shown(const Tokenizer *t, int32_t id)
 {
-    unsigned code;
-    const char *piece = tokenizer_piece(t, id), *label = tokenizer_label(t, id);
-    utf8_next(piece, &code);
-    if (id <= ID_UNKNOWN || id == t->pieces.count || label != piece ||
-        tokenizer_type(t) == TOKENIZER_WORD || !words_letter(code))
-        return label;
-    if (!t->shown[id] && (t->shown[id] = malloc(strlen(label) + 3)))
-        sprintf(t->shown[id], "·%s", label);
-    return t->shown[id] ? t->shown[id] : label;
+    return id == t->pieces.count ? "<pad>" : t->shown[id];
 }
 
 /* ---- normalising ---- */
@@ -267,42 +187,40 @@ static bool put(Normal *n, const char *text, size_t length, size_t from)
     return true;
 }
 
-/* What the text begins with, *to [*count], as the rules have it; returns the bytes that it replaces. */
-static int normal_prefix(const Tokenizer *t, const Rules *rules, const char *text, size_t rest,
-                         const char **to, size_t *count)
+/* What the text begins with, *to [*count], normalised; returns the bytes that it replaces. */
+static size_t normal_prefix(const Tokenizer *t, const Normalizer *rules, const char *text,
+                            size_t rest, const char **to, size_t *count)
 {
     unsigned code;
-    int length = 0, rule = -1;
-    *to = text;
-    if (rules == &t->back || table_begins(&t->own, text, rest, &length) < 0) {
-        rule = table_begins(&rules->from, text, rest, &length);
-        if (rule < 0) length = utf8_next(text, &code);
-    }
-    if (rule >= 0) *to = rules->to[rule];
-    *count = rule >= 0 ? strlen(*to) : (size_t)length;
+    size_t length = rules == &t->pieces.normalizer ? (size_t)own_length(t, text, (int)rest) : 0;
+    const char *other = length ? NULL : charsmap_longest(rules->charsmap, &length, text, rest);
+    if (!length) length = (size_t)utf8_next(text, &code);
+    if (length == 1 && *text & 0x80) other = "\xEF\xBF\xBD";  // no character
+    *to = other ? other : text;
+    *count = other ? strlen(other) : length;
     return length;
 }
 
-/* n (=) the text; spaces are ▁ if `escapes`. */
-static bool normalise(Normal *n, const Tokenizer *t, const Rules *rules, bool prefix,
-                      bool collapses, bool escapes, const char *text, size_t length)
+/* n (=) the text, before it is split, or after it was decoded */
+static bool normalise(Normal *n, const Tokenizer *t, bool decoded, const char *text,
+                      size_t length)
 {
-    const char *space = escapes ? TOKENIZER_SPACE : " ", *to;
+    const Normalizer *rules = decoded ? &t->pieces.denormalizer : &t->pieces.normalizer;
+    const char *space = decoded ? " " : TOKENIZER_SPACE, *to;
     size_t at = 0, count, wide = strlen(space);
-    bool good = true, was_space = collapses;
+    bool collapses = rules->collapses && !decoded, good = true, was_space = collapses;
     while (collapses && at < length) {
-        int step = normal_prefix(t, rules, text + at, length - at, &to, &count);
+        size_t step = normal_prefix(t, rules, text + at, length - at, &to, &count);
         if (count != 1 || *to != ' ') break;
-        at += (size_t)step;
+        at += step;
     }
-    if (at < length && prefix) good = put(n, space, wide, at);
-    for (int step; good && at < length; at += (size_t)step) {
+    if (at < length && rules->prefix && !decoded) good = put(n, space, wide, at);
+    for (size_t step; good && at < length; at += step) {
         step = normal_prefix(t, rules, text + at, length - at, &to, &count);
         while (was_space && count && *to == ' ') to++, count--;
         for (size_t i = 0; good && i < count; i++)
             good = to[i] == ' ' ? put(n, space, wide, at) : put(n, to + i, 1, at);
-        if (count) was_space = to[count - 1] == ' ';
-        if (!collapses) was_space = false;
+        if (count) was_space = collapses && to[count - 1] == ' ';
     }
     while (collapses && n->length >= wide && !memcmp(n->text + n->length - wide, space, wide)) {
         n->length -= wide;
@@ -327,7 +245,7 @@ static int character_length(const char *text)
 
 static int id_of(const Tokenizer *t, const char *text, int length)
 {
-    int id = table_find(&t->ids, text, length);
+    int id = find_token(t, text, length);
     return id < 0 ? ID_UNKNOWN : id;
 }
 
@@ -344,11 +262,13 @@ static int split_unigram(Split *split, const Tokenizer *t, const char *text, int
     for (int at = 0, own; at < length; at += own) {
         bool single = false;
         own = character_length(text + at);
-        for (int n = 1; n <= t->ids.longest && at + n <= length; n++) {
-            int id = table_find(&t->ids, text + at, n);
-            if (id < 0 || t->pieces.piece[id].type == PIECE_UNUSED) continue;
-            bool user = t->pieces.piece[id].type == PIECE_USER_DEFINED;
-            double score = user ? (double)((float)n * FLT_MIN) - 0.1 : (double)t->score[id],
+        Prefix p = {0, 0, t->tokens};
+        for (int id; (id = next_token(&p, t, text + at, length - at)) >= 0;) {
+            const Piece *piece = &t->pieces.piece[id];
+            int n = p.length;
+            if (piece->type == PIECE_UNUSED) continue;
+            bool user = piece->type == PIECE_USER_DEFINED;
+            double score = user ? (double)((float)n * FLT_MIN) - 0.1 : (double)piece->score,
                    sum = score + (double)best[at].score;
             if (best[at + n].from < 0 || sum > (double)best[at + n].score)
                 best[at + n].score = (float)sum, best[at + n].from = at, best[at + n].id = id;
@@ -377,29 +297,30 @@ static int put_joined(Split *split, int count, const Tokenizer *t, const char *t
     return put_joined(split, count, t, text + left, length - left, half);
 }
 
+typedef struct Symbol {
+    int at, length, next;
+    bool fixed;  // a user-defined piece
+} Symbol;
+
 static int split_bpe(Split *split, const Tokenizer *t, const char *text, int length)
 {
-    struct {
-        int at, length, next;
-        bool fixed;  // a user-defined piece
-    } *symbol = malloc(((size_t)length + 1) * sizeof *symbol);
+    Symbol *symbol = malloc(((size_t)length + 1) * sizeof *symbol);
+    const Piece *piece = t->pieces.piece;
     int *half = calloc((size_t)t->pieces.count, sizeof *half), symbols = 0, count = 0;
     for (int at = 0, n; symbol && at < length; at += n) {
-        bool fixed = table_begins(&t->own, text + at, (size_t)(length - at), &n) >= 0;
-        if (!fixed) n = character_length(text + at);
-        symbol[symbols].at = at, symbol[symbols].length = n, symbol[symbols].fixed = fixed;
-        symbol[symbols].next = symbols + 1, symbols++;
+        int own = own_length(t, text + at, length - at);
+        n = own ? own : character_length(text + at);
+        symbol[symbols] = (Symbol){at, n, symbols + 1, own > 0};
+        symbols++;
     }
     for (bool joined = symbol && half; joined;) {
         int best = -1, best_id = 0;
         for (int i = 0, j; i < symbols && (j = symbol[i].next) < symbols; i = j) {
             if (symbol[i].fixed || symbol[j].fixed) continue;
-            int id =
-                table_find(&t->ids, text + symbol[i].at, symbol[i].length + symbol[j].length);
-            if (id >= 0 && t->pieces.piece[id].type == PIECE_UNUSED)
-                half[id] = symbol[i].length;
-            if (id >= 0 && (best < 0 || t->score[id] > t->score[best_id]))
-                best = i, best_id = id;
+            int id = find_token(t, text + symbol[i].at, symbol[i].length + symbol[j].length);
+            if (id < 0) continue;
+            if (piece[id].type == PIECE_UNUSED) half[id] = symbol[i].length;
+            if (best < 0 || piece[id].score > piece[best_id].score) best = i, best_id = id;
         }
         joined = best >= 0;
         if (!joined) break;
@@ -415,28 +336,17 @@ static int split_bpe(Split *split, const Tokenizer *t, const char *text, int len
 
 static int split_whole(Split *split, const Tokenizer *t, const char *text, int length)
 {
+    bool words = tokenizer_type(t) == TOKENIZER_WORD;
     int count = 0;
     for (int at = 0, n; at < length; at += n) {
-        if (tokenizer_type(t) == TOKENIZER_CHAR &&
-            table_begins(&t->own, text + at, (size_t)(length - at), &n) < 0)
-            n = character_length(text + at);
-        for (n = tokenizer_type(t) == TOKENIZER_CHAR ? n : character_length(text + at);
-             tokenizer_type(t) == TOKENIZER_WORD && at + n < length &&
-             strncmp(text + at + n, TOKENIZER_SPACE, strlen(TOKENIZER_SPACE));)
+        n = words ? 0 : own_length(t, text + at, length - at);
+        if (!n) n = character_length(text + at);
+        while (words && at + n < length &&
+               strncmp(text + at + n, TOKENIZER_SPACE, strlen(TOKENIZER_SPACE)))
             n += character_length(text + at + n);
         split[count++] = (Split){n, id_of(t, text + at, n)};
     }
     return count;
-}
-
-static bool push(Ids *ids, Ids *begin, int id, int at)
-{
-    if (!GROW(ids->id, ids->size, ids->count + 1) ||
-        (begin && !GROW(begin->id, begin->size, begin->count + 1)))
-        return false;
-    ids->id[ids->count++] = id;
-    if (begin) begin->id[begin->count++] = at;
-    return true;
 }
 
 bool tokenizer_encode_begins(const Tokenizer *t, Ids *ids, Ids *begin, const char *text,
@@ -444,7 +354,7 @@ bool tokenizer_encode_begins(const Tokenizer *t, Ids *ids, Ids *begin, const cha
 {
     Normal n = {0};
     TokenizerType type = tokenizer_type(t);
-    bool good = normalise(&n, t, &t->rules, t->prefix, t->collapses, true, text, length);
+    bool good = normalise(&n, t, false, text, length);
     Split *split = malloc((n.length + 1) * sizeof *split);
     int count = !good || !split             ? -1
                 : type == TOKENIZER_UNIGRAM ? split_unigram(split, t, n.text, (int)n.length)
@@ -463,13 +373,13 @@ bool tokenizer_encode_begins(const Tokenizer *t, Ids *ids, Ids *begin, const cha
             if (end && end + 1 - text > place) place = (int)(end + 1 - text);
         }
         last = id;
-        if (id == ID_UNKNOWN && t->bytes)
+        if (id == ID_UNKNOWN && t->pieces.byte_fallback)
             for (; good && from < at; from++)
-                good = push(ids, begin, t->byte[(unsigned char)n.text[from]], n.at[from]);
+                good = token_push(ids, begin, t->byte[(unsigned char)n.text[from]], n.at[from]);
         else if (id == ID_UNKNOWN) {
             while (i + 1 < count && split[i + 1].id == ID_UNKNOWN) at += split[++i].length;
             good = unknown_push(ids, begin, text, (size_t)place, (size_t)n.at[at], joined);
-        } else good = push(ids, begin, id, place);
+        } else good = token_push(ids, begin, id, place);
     }
     free(split), free(n.text), free(n.at);
     return good || error_memory(error, "for a text's tokens");
@@ -479,40 +389,24 @@ bool tokenizer_encode_begins(const Tokenizer *t, Ids *ids, Ids *begin, const cha
 
 enum { MARK = 1 };  // stands for a replacement until the text is whole
 
-/* Writes bytes that tokens stand for: those that are no character as U+FFFD. */
-static void put_bytes(FILE *out, const char *bytes, int count)
-{
-    for (int i = 0, n; i < count; i += n) {
-        unsigned code;
-        n = utf8_next(bytes + i, &code);
-        bool whole = i + n <= count && (n > 1 || !(bytes[i] & 0x80));
-        if (whole) fwrite(bytes + i, 1, (size_t)n, out);
-        else fputs("\xEF\xBF\xBD", out), n = 1;
-    }
-}
-
 bool tokenizer_decode_replaced(const Tokenizer *t, char **text, const int32_t *id, size_t count,
                                const char *const *replacement, Error *error)
 {
     TextStream stream, whole;
     FILE *out = textstream_open(&stream);
-    char *bytes = calloc(count + 5, 1);
     const char **own = calloc(count + 1, sizeof *own);
-    int held = 0, replaced = 0, used = 0;
-    for (size_t i = 0; out && bytes && own && i <= count; i++) {
-        const char *word = i < count && replacement ? replacement[i] : NULL;
-        int byte = i < count && !word ? tokenizer_byte(t, id[i]) : -1;
-        if (byte >= 0) bytes[held++] = (char)byte;
-        if (byte >= 0) continue;
-        put_bytes(out, bytes, held), memset(bytes, 0, count + 5), held = 0;
-        if (i == count || id[i] == ID_END || id[i] == t->pieces.count || (word && !*word))
-            continue;
+    int replaced = 0, used = 0;
+    for (size_t i = 0; out && own && i < count; i++) {
+        const char *word = replacement ? replacement[i] : NULL;
+        if (id[i] == ID_END || id[i] == t->pieces.count || (word && !*word)) continue;
+        int byte = tokenizer_byte(t, id[i]);
         bool space = word && id[i] == ID_UNKNOWN && *word == ' ';
         if (word) {
             if (space || tokenizer_type(t) == TOKENIZER_WORD || tokenizer_begins_word(t, id[i]))
                 putc(' ', out);
             putc(MARK, out), own[replaced++] = word + space;
-        } else if (id[i] == ID_UNKNOWN)
+        } else if (byte >= 0) putc(byte < 0x20 ? ' ' : byte, out);
+        else if (id[i] == ID_UNKNOWN)
             fwrite(t->pieces.unknown_surface.at, 1, t->pieces.unknown_surface.count, out);
         else
             for (const char *at = t->piece[id[i]]; *at;)
@@ -522,8 +416,8 @@ bool tokenizer_decode_replaced(const Tokenizer *t, char **text, const int32_t *i
     }
     char *joined = textstream_close(&stream);
     Normal n = {0};
-    bool good = joined && bytes && own && textstream_open(&whole) &&
-                normalise(&n, t, &t->back, false, false, false, joined, strlen(joined));
+    bool good = joined && own && textstream_open(&whole) &&
+                normalise(&n, t, true, joined, strlen(joined));
     size_t first = 0, end = n.length;
     while (first < end && n.text[first] == ' ') first++;
     while (end > first && n.text[end - 1] == ' ') end--;
@@ -531,6 +425,6 @@ bool tokenizer_decode_replaced(const Tokenizer *t, char **text, const int32_t *i
         if (n.text[i] == MARK && used < replaced) fputs(own[used++], whole.out);
         else putc((unsigned char)n.text[i] < 0x20 ? ' ' : n.text[i], whole.out);
     *text = good ? textstream_close(&whole) : NULL;
-    free(joined), free(bytes), free(own), free(n.text), free(n.at);
+    free(joined), free(own), free(n.text), free(n.at);
     return *text || error_memory(error, "for a text");
 }

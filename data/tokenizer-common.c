@@ -1,0 +1,69 @@
+/* tokenizer-common.c -- what both tokenizers do alike; see tokenizer-common.h. */
+#include "data/tokenizer-common.h"
+
+#include "base/grow.h"
+#include "base/packed.h"
+#include "base/utf8.h"
+#include "data/words.h"
+
+/* Whether a character is punctuation that the type word splits off. */
+static bool is_mark(const char *c)
+{
+    static const char *const quotes[] = {"«", "»", "“", "”"};
+    for (int i = 0; i < 4; i++)
+        if (!strncmp(c, quotes[i], strlen(quotes[i]))) return true;
+    return *c && strchr(".,:;?!()\"", *c);
+}
+
+bool token_push(Ids *ids, Ids *begin, int32_t id, size_t at)
+{
+    if (!GROW(ids->id, ids->size, ids->count + 1) ||
+        (begin && !GROW(begin->id, begin->size, begin->count + 1)))
+        return false;
+    ids->id[ids->count++] = id;
+    if (begin) begin->id[begin->count++] = (int32_t)at;
+    return true;
+}
+
+bool unknown_push(Ids *ids, Ids *begin, const char *text, size_t place, size_t end, bool joined)
+{
+    bool word = joined, blank = false;  // since the last word
+    size_t first = place;               // blank
+    if (!joined && !token_push(ids, begin, ID_UNKNOWN, place)) return false;
+    for (size_t at = place; at < end; at++) {
+        const bool continues = (text[at] & 0xC0) == 0x80;
+        if (text[at] == ' ' || text[at] == '\t') {
+            if (!blank) first = at;
+            blank = true;
+        } else if (!continues && !is_mark(text + at)) {
+            if (word && blank && !token_push(ids, begin, ID_UNKNOWN, first)) return false;
+            word = true, blank = false;
+        }
+    }
+    return true;
+}
+
+int pieces_placeholder(const Pieces *pieces)
+{
+    bool words = pieces->model_type - 1 == TOKENIZER_WORD;
+    for (int id = 0, found = 0; id < pieces->count; id++) {
+        const Piece *piece = &pieces->piece[id];
+        char wanted[32];
+        snprintf(wanted, sizeof wanted, "%s<ph%d>", words ? TOKENIZER_SPACE : "", found + 1);
+        found = piece->type == PIECE_USER_DEFINED && piece->text.count == strlen(wanted) &&
+                        !memcmp(piece->text.at, wanted, piece->text.count)
+                    ? found + 1
+                    : 0;
+        if (found == PLACEHOLDERS) return id + 1 - PLACEHOLDERS;
+    }
+    return 0;
+}
+
+char *shown_of(const char *piece, const char *label, bool whole)
+{
+    unsigned code;
+    char *shown;
+    utf8_next(piece, &code);
+    whole |= label != piece || !words_letter(code);
+    return asprintf(&shown, "%s%s", whole ? "" : "·", label) < 0 ? NULL : shown;
+}
