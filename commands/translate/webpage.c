@@ -24,7 +24,7 @@ static void put_weights(FILE *out, const Transformer *model)
          t++) {
         const real *w = model->block + t->offset;
         int row = t->shape[1];
-        putc(is_quantised(t) ? 1 : 0, out);
+        putc(is_quantised(t) ? 8 : 32, out);
         if (!is_quantised(t)) fwrite(w, sizeof *w, t->count, out);
         for (size_t at = 0; is_quantised(t) && at < t->count; at += (size_t)row) {
             float scale = int8_quantise_row(q, w + at, row);
@@ -77,7 +77,7 @@ static bool put_model(FILE *out, const Bundle *bundle, Error *error)
     char *weights = textstream_close(&stream);
     bool good = weights && put_packed(out, "source", v->model[SOURCE], v->size[SOURCE]) &&
                 put_packed(out, "vocabulary", v->model[TARGET], v->size[TARGET]) &&
-                put_packed(out, "int8", weights, stream.length);
+                put_packed(out, "weights", weights, stream.length);
     free(weights);
     if (!good) return error_memory(error, "for a page");
     fputs("<script type=\"text/plain\" id=\"codes\">", out);  // of the languages: "en fr"

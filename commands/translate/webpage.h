@@ -6,8 +6,8 @@
  *     options      lines "name value" of the network's options
  *     source       the source's tokenizer, if it is not that of the target: gzip, base64
  *     vocabulary   the target's
- *     int8         for each tensor of the table (model/params.h) a byte: 1, then its rows as a float s and s q,
- *                  q in int8 (kernels/int8.h); or 0, and floats: gzip, base64
+ *     weights      for each tensor of the table (model/params.h) a byte: 8, then its rows as a float s and s q,
+ *                  q in int8 (kernels/int8.h); or 32, and floats: gzip, base64
  *     languages    their codes */
 #pragma once
 

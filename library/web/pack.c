@@ -4,9 +4,9 @@
  *
  *   options.txt      lines "name value" of the model's options
  *   vocabulary.bin the tokenizer, as SentencePiece's library saves it
- *   weights.bin    for each tensor of the table (model/params.h) row by row: float s, s = max |w| / 131071,
- *                  then its numbers w as u = round(w/s) + 131072, four in 9 bytes: the low 16 bits of
- *                  each, little-endian, then 2 high bits of each, the first's lowest
+ *   weights.bin    for each tensor of the table (model/params.h) a byte, 18, and row by row: float s,
+ *                  s = max |w| / 131071, then its numbers w as u = round(w/s) + 131072, four in 9 bytes:
+ *                  the low 16 bits of each, little-endian, then 2 high bits of each, the first's lowest
  *
  * 16 bits would change attention weights by 0.0001. */
 #include <math.h>
@@ -55,6 +55,7 @@ int main(int argc, char **argv)
     for (const Tensor *t = model->params.tensor; t < model->params.tensor + model->params.count;
          t++) {
         size_t row = t->shape[1] > 1 ? (size_t)t->shape[1] : t->count;
+        fputc(18, weights);
         for (size_t at = 0; at < t->count; at += row)
             put_row(weights, model->block + t->offset + at, row);
     }

@@ -42,7 +42,7 @@ const char *EXPORT(web_error)(void)
     return web.error.text;
 }
 
-/* ---- the model: tokenizers, and what library/web/pack.c or commands/translate/webpage.h writes ---- */
+/* ---- the model: tokenizers, and what library/web/pack.c or commands/translate/webpage.c writes ---- */
 
 bool EXPORT(web_vocabulary)(const void *source, size_t source_size, const void *target,
                             size_t target_size)
@@ -77,60 +77,43 @@ bool EXPORT(web_model)(const char *options)
     return transformer_create(&web.model, &config, &web.error);
 }
 
-/* The numbers of a row as library/web/pack.c writes them. Returns the byte after them. */
-static const unsigned char *take_row(real *w, size_t count, const unsigned char *bytes)
+/* w [count] (=) a row of numbers: floats, or a scale and integers of 8 bits or of 18, four in 9 bytes. Returns
+ * the bytes that it takes; w NULL: only counts. */
+static size_t take_row(real *w, size_t count, int bits, const unsigned char *bytes)
 {
     float scale;
-    memcpy(&scale, bytes, sizeof scale);
-    bytes += sizeof scale;
-    for (size_t i = 0; i < count; i++) {
-        const unsigned char *four = bytes + i / 4 * 9, *low = four + i % 4 * 2;
-        w[i] =
-            scale * (real)((low[0] | low[1] << 8 | (four[8] >> i % 4 * 2 & 3) << 16) - 131072);
+    const unsigned char *at = bytes + (bits == 32 ? 0 : sizeof scale);
+    for (size_t i = 0; w && i < count; i++) {
+        const unsigned char *four = at + i / 4 * 9, *low = four + i % 4 * 2;
+        memcpy(&scale, bits == 32 ? at + i * sizeof scale : bytes, sizeof scale);
+        if (bits == 32) w[i] = scale;
+        if (bits == 8) w[i] = scale * (real)(int8_t)at[i];
+        if (bits == 18)
+            w[i] = scale *
+                   (real)((low[0] | low[1] << 8 | (four[8] >> i % 4 * 2 & 3) << 16) - 131072);
     }
-    return bytes + (count + 3) / 4 * 9;
+    return bits == 32 ? count * sizeof scale
+                      : sizeof scale + (bits == 8 ? count : (count + 3) / 4 * 9);
 }
 
+/* The weights: for each tensor of the table a byte, the bits of its numbers, and then its rows. With 8 bits the
+ * model computes in int8 from now on, and is not trained. */
 bool EXPORT(web_weights)(const unsigned char *bytes, size_t size)
 {
     const Params *params = &web.model.params;
     const unsigned char *end = bytes + size;
+    bool int8 = false;
     for (int t = 0; t < params->count; t++) {
         const Tensor *tensor = &params->tensor[t];
         size_t row = tensor->shape[1] > 1 ? (size_t)tensor->shape[1] : tensor->count;
-        real *to = web.model.block + tensor->offset;
-        if ((size_t)(end - bytes) < tensor->count / row * (sizeof(float) + (row + 3) / 4 * 9))
+        int bits = bytes < end ? *bytes++ : 32;
+        int8 |= bits == 8;
+        if ((size_t)(end - bytes) < tensor->count / row * take_row(NULL, row, bits, bytes))
             return error_set(&web.error, "the weights end before %s", tensor->name);
         for (size_t at = 0; at < tensor->count; at += row)
-            bytes = take_row(to + at, row, bytes);
+            bytes += take_row(web.model.block + tensor->offset + at, row, bits, bytes);
     }
-    return true;
-}
-
-/* The weights of commands/translate/webpage.h; the model computes in int8 from now on, and is not trained. */
-bool EXPORT(web_int8)(const unsigned char *bytes, size_t size)
-{
-    const Params *params = &web.model.params;
-    const unsigned char *end = bytes + size;
-    for (int t = 0; t < params->count; t++) {
-        const Tensor *tensor = &params->tensor[t];
-        size_t row = (size_t)tensor->shape[1], rows = row ? tensor->count / row : 0;
-        real *to = web.model.block + tensor->offset;
-        bool quantised = end > bytes && *bytes++;
-        size_t needed =
-            quantised ? rows * (sizeof(float) + row) : tensor->count * sizeof(float);
-        if ((size_t)(end - bytes) < needed)
-            return error_set(&web.error, "the weights end before %s", tensor->name);
-        for (size_t i = 0; i < tensor->count; i++) {
-            const unsigned char *at =
-                quantised ? bytes + i / row * (sizeof(float) + row) : bytes + i * sizeof(float);
-            float scale;
-            memcpy(&scale, at, sizeof scale);
-            to[i] = quantised ? scale * (real)(int8_t)at[sizeof scale + i % row] : scale;
-        }
-        bytes += needed;
-    }
-    return transformer_prepare(&web.model, true, &web.error);
+    return !int8 || transformer_prepare(&web.model, true, &web.error);
 }
 
 /* ---- changes ---- */

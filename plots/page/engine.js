@@ -38,7 +38,7 @@ async function unpack(text) {
   return new Uint8Array(await new Response(file.stream().pipeThrough(new DecompressionStream("gzip"))).arrayBuffer());
 }
 
-async function startEngine({ program, source = new Uint8Array(), vocabulary, options, weights, int8 }) {
+async function startEngine({ program, source = new Uint8Array(), vocabulary, options, weights }) {
   const view = () => new DataView(c.memory.buffer);
   const { instance } = await WebAssembly.instantiate(program, { wasi_snapshot_preview1: wasi(view) });
   const c = instance.exports;
@@ -72,7 +72,6 @@ async function startEngine({ program, source = new Uint8Array(), vocabulary, opt
 
   call("web_vocabulary", source, source.length, vocabulary, vocabulary.length);
   call("web_model", options);
-  if (int8) call("web_int8", int8, int8.length);
   if (weights) call("web_weights", weights, weights.length);
   const engine = {
     translate: (lines) => textOf("web_translate", lines).split("\n").slice(0, -1).map((line) => {

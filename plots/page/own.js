@@ -5,7 +5,7 @@ let engine = null;
 
 async function getLanguages() {
   const bytes = {};
-  for (const name of ["program", "source", "vocabulary", "int8"]) bytes[name] = await unpack(byId(name).textContent);
+  for (const name of ["program", "source", "vocabulary", "weights"]) bytes[name] = await unpack(byId(name).textContent);
   engine = await startEngine({ ...bytes, options: byId("options").textContent });
   const names = new Intl.DisplayNames(["en"], { type: "language" });
   const [source, target] = byId("codes").textContent.trim().split(" ");
