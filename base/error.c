@@ -29,17 +29,6 @@ bool error_set(Error *error, const char *format, ...)
     return false;
 }
 
-bool error_memory(Error *error, const char *format, ...)
-{
-    if (!error) return false;
-    Error what;
-    va_list arguments;
-    va_start(arguments, format);
-    write(&what, NULL, format, arguments);
-    va_end(arguments);
-    return error_set(error, "not enough memory %s", what.text);
-}
-
 bool error_prefix(Error *error, const char *format, ...)
 {
     if (!error) return false;

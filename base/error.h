@@ -23,8 +23,8 @@ typedef struct Error {
  * long ends in "...". It has what is shown of its text (base/utf8.h). */
 bool error_set(Error *error, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* The sentence "not enough memory …", which goes on with "for …" or "to …"; returns false. */
-bool error_memory(Error *error, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* The sentence "not enough memory …", which goes on with "for …" or "to …"; false. */
+#define error_memory(error, ...) error_set(error, "not enough memory " __VA_ARGS__)
 
 /* Puts "context: " before the sentence in error unless that is NULL; returns false. */
 bool error_prefix(Error *error, const char *format, ...) __attribute__((format(printf, 2, 3)));

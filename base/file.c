@@ -159,29 +159,6 @@ bool file_replace(const char *path, const void *bytes, size_t length, Error *err
            file_commit(&file, error);
 }
 
-/* Reads in growing steps, since a pipe has no size and the size of a file may change. */
-static char *read_all(int fd, size_t limit, size_t *length)
-{
-    enum { STEP = 1 << 16 };
-    char *bytes = NULL;
-    size_t size = 0, used = 0;
-    while (GROW(bytes, size, used + STEP)) {
-        ssize_t got = read(fd, bytes + used, size - used - 1);
-        if (got < 0 && (errno == EINTR || errno == EAGAIN) && file_wait(fd, POLLIN)) continue;
-        if (got < 0) break;
-        used += (size_t)got;
-        if (got == 0) {
-            bytes[used] = '\0';
-            *length = used;
-            return bytes;
-        }
-        errno = EFBIG;
-        if (used > limit) break;
-    }
-    free(bytes);
-    return NULL;
-}
-
 int file_open(const char *path, int flags, Error *error)
 {
     struct stat found = {0};
@@ -204,32 +181,44 @@ FILE *file_append(const char *path, Error *error)
     return file;
 }
 
-/* Reads and closes the descriptor. */
-static char *read_descriptor(int fd, const char *path, size_t limit, size_t *length,
-                             Error *error)
+/* Reads and closes the descriptor, in growing steps: a pipe has no size and that of a file may change. */
+static char *read_all(int fd, const char *path, size_t limit, size_t *length, Error *error)
 {
-    size_t unused;
-    char *bytes = fd < 0 ? NULL : read_all(fd, limit, length ? length : &unused);
+    enum { STEP = 1 << 16 };
+    char *bytes = NULL;
+    size_t size = 0, used = 0;
+    ssize_t got = -1;
+    while (fd >= 0 && used <= limit && GROW(bytes, size, used + STEP)) {
+        got = read(fd, bytes + used, size - used - 1);
+        if (got > 0) used += (size_t)got;
+        else if (got == 0 || !((errno == EINTR || errno == EAGAIN) && file_wait(fd, POLLIN)))
+            break;
+    }
     int reason = errno;
     if (fd >= 0) close(fd);
-    if (bytes) return bytes;
-    if (reason == EFBIG)
+    if (used <= limit && got == 0) {
+        bytes[used] = '\0';
+        if (length) *length = used;
+        return bytes;
+    }
+    if (used > limit)
         error_set(error, "'%s' is larger than the %zu bytes that such a file may have", path,
                   limit);
     else error_set(error, "cannot read '%s': %s", path, strerror(reason));
+    free(bytes);
     return NULL;
 }
 
 char *file_read(const char *path, size_t limit, size_t *length, Error *error)
 {
     int fd = file_open(path, O_RDONLY, error);
-    return fd < 0 ? NULL : read_descriptor(fd, path, limit, length, error);
+    return fd < 0 ? NULL : read_all(fd, path, limit, length, error);
 }
 
 char *file_read_input(const char *path, size_t limit, size_t *length, Error *error)
 {
     int fd = strcmp(path, "-") ? open(path, O_RDONLY | O_CLOEXEC) : dup(STDIN_FILENO);
-    return read_descriptor(fd, path, limit, length, error);
+    return read_all(fd, path, limit, length, error);
 }
 
 bool file_exists(bool *exists, const char *path, Error *error)

@@ -38,11 +38,12 @@ static void write_usage(FILE *out, const OptionGroup *group, const Option *optio
     else fputs(option->kind == OPTION_INT || option->kind == OPTION_UINT64 ? "N" : "TEXT", out);
 }
 
-/* Writes " (1 to 64; default 8)": the range and the default, if the option has them. */
-static void write_range(FILE *out, const OptionGroup *group, const Option *option)
+/* Its help and " (1 to 64; default 8)": the range and the default, if the option has them. */
+static void write_meaning(FILE *out, const OptionGroup *group, const Option *option)
 {
     const void *field = (const char *)group->values + option->offset;
     char range[RANGE_TEXT], number[REAL_TEXT];
+    fputs(option->help ? option->help : "", out);
     switch (option->kind) {
     case OPTION_FLAG:
         if (*(const bool *)field) fputs(" (default on)", out);
@@ -70,20 +71,22 @@ static void write_range(FILE *out, const OptionGroup *group, const Option *optio
     fprintf(out, " (%s%sdefault %s)", limited ? range : "", limited ? "; " : "", number);
 }
 
-char *option_usage(const OptionGroup *group, const Option *option)
+static char *written(void (*write)(FILE *, const OptionGroup *, const Option *),
+                     const OptionGroup *group, const Option *option)
 {
     TextStream stream;
-    FILE *out = textstream_open(&stream);
-    if (out) write_usage(out, group, option);
+    if (textstream_open(&stream)) write(stream.out, group, option);
     return textstream_close(&stream);
+}
+
+char *option_usage(const OptionGroup *group, const Option *option)
+{
+    return written(write_usage, group, option);
 }
 
 char *option_meaning(const OptionGroup *group, const Option *option)
 {
-    TextStream stream;
-    FILE *out = textstream_open(&stream);
-    if (out) fputs(option->help ? option->help : "", out), write_range(out, group, option);
-    return textstream_close(&stream);
+    return written(write_meaning, group, option);
 }
 
 int option_brief(const Option *option)

@@ -49,14 +49,14 @@ static void put_option(JsonWriter *json, const Option *option, const void *value
     }
 }
 
-static char *to_json(const OptionGroup *groups, int count, bool names)
+char *options_to_json(const OptionGroup *groups, int count, bool shared)
 {
     TextStream stream;
     JsonWriter json = {.out = textstream_open(&stream),
                        .indent = 2,
                        .lines = true,
                        .bytes = true,
-                       .names = names};
+                       .names = shared};
     if (!json.out) return NULL;
     json_open(&json, NULL);
     for (int g = 0; g < count; g++) {
@@ -69,16 +69,6 @@ static char *to_json(const OptionGroup *groups, int count, bool names)
     }
     json_close(&json);
     return textstream_close(&stream);
-}
-
-char *options_to_json(const OptionGroup *groups, int count)
-{
-    return to_json(groups, count, false);
-}
-
-char *options_to_shared_json(const OptionGroup *groups, int count)
-{
-    return to_json(groups, count, true);
 }
 
 /* ---- from JSON ---- */

@@ -176,20 +176,18 @@ char option_letter(const Option *option)
     return option->flags & OPTION_LETTER || !option->name[1] ? option->name[0] : 0;
 }
 
-/* The option --NAME, or with length 1 the one of this letter. values (=) those of its group,
- * unless NULL */
-static const Option *find(const OptionGroup *groups, int count, const char *name, size_t length,
-                          void **values)
+/* *place (=) the option --NAME, or with length 1 the one of this letter. */
+static bool find(OptionPlace *place, const OptionGroup *groups, int count, const char *name,
+                 size_t length)
 {
-    for (OptionPlace p = {0}; options_next(&p, groups, count);) {
-        bool same = length == 1
-                        ? option_letter(p.option) == *name
-                        : !strncmp(p.option->name, name, length) && !p.option->name[length];
-        if (!same) continue;
-        if (values) *values = p.group->values;
-        return p.option;
+    *place = (OptionPlace){0};
+    while (options_next(place, groups, count)) {
+        const char *own = place->option->name;
+        if (length == 1 ? option_letter(place->option) == *name
+                        : !strncmp(own, name, length) && !own[length])
+            return true;
     }
-    return NULL;
+    return false;
 }
 
 /* The edit distance of Damerau 1964: letters to insert, delete, replace, or swap with their
@@ -248,8 +246,8 @@ void options_name_in_error(const OptionGroup *groups, int count, Error *error)
         }
         const char *plain = strncmp(name, "no-", 3) ? name : name + 3;
         s = name + length + 1;
-        bool option = find(groups, count, name, strcspn(name, " =`"), NULL) ||
-                      find(groups, count, plain, strcspn(plain, " =`"), NULL);
+        bool option = find(&(OptionPlace){0}, groups, count, name, strcspn(name, " =`")) ||
+                      find(&(OptionPlace){0}, groups, count, plain, strcspn(plain, " =`"));
         memmove(out + 2 * option, name, length);
         if (option) memcpy(out, "--", 2);
         out += length + 2 * option;
@@ -270,8 +268,8 @@ typedef struct ArgumentReader {
 
 typedef struct Mention {
     const Option *option;  // NULL: the word is an argument
-    void *values;
-    const char *text;  // NULL: taken back by --no-NAME
+    OptionPlace place;     // of the option
+    const char *text;      // NULL: taken back by --no-NAME
 } Mention;
 
 /* Whether there is another word; passes over the "--". */
@@ -293,8 +291,9 @@ static bool read_value(ArgumentReader *r, Mention *mention, Error *error)
     if (r->next >= r->argc)
         return error_set(error, "--%s takes %s, but nothing follows it", name, wanted);
     const char *text = mention->text = r->argv[r->next++];
+    OptionPlace next;
     if (strncmp(text, "--", 2) ||
-        !find(r->groups, r->count, text + 2, strcspn(text + 2, "="), NULL))
+        !find(&next, r->groups, r->count, text + 2, strcspn(text + 2, "=")))
         return true;
     return error_set(error, "--%s takes %s, but '%s' follows it", name, wanted, text);
 }
@@ -307,35 +306,21 @@ static bool read_mention(ArgumentReader *r, Mention *mention, Error *error)
     bool dashes = word[1] == '-', no = false;
     const char *name = word + 1 + dashes;
     size_t length = strcspn(name, "=");
-    const Option *option = NULL;
-    if (dashes == (length > 1))
-        option = find(r->groups, r->count, name, length, &mention->values);
-    if (dashes && !option && !strncmp(name, "no-", 3)) {
-        option = find(r->groups, r->count, name + 3, length - 3, &mention->values);
-        no = true;
-    }
-    if (!option) return unknown(r->groups, r->count, word, error);
+    bool known =
+        dashes == (length > 1) && find(&mention->place, r->groups, r->count, name, length);
+    if (dashes && !known && !strncmp(name, "no-", 3))
+        known = no = find(&mention->place, r->groups, r->count, name + 3, length - 3);
+    if (!known) return unknown(r->groups, r->count, word, error);
+    const Option *option = mention->option = mention->place.option;
     OptionKind kind = option->kind;
     if (no &&
         !(kind == OPTION_FLAG ? option->name[1] : kind == OPTION_TEXT || kind == OPTION_LIST))
         return error_set(error, "--%s always has a value: there is no '%s'", option->name,
                          word);
-    mention->option = option;
     mention->text = name[length] ? name + length + 1 : NULL;
     if (no && mention->text) return error_set(error, "--no-%s takes no value", option->name);
     if (kind == OPTION_FLAG && !mention->text) mention->text = no ? "false" : "true";
     return no || mention->text || read_value(r, mention, error);
-}
-
-/* The value that an option got in the words before argv[end], or NULL. */
-static const char *value_before(const ArgumentReader *r, int end, const Option *option)
-{
-    Mention mention;
-    ArgumentReader again = {r->groups, r->count, end, r->argv, .next = 1};
-    while (more(&again))
-        if (read_mention(&again, &mention, NULL) && mention.option == option && mention.text)
-            return mention.text;
-    return NULL;
 }
 
 bool options_parse(const OptionGroup *groups, int count, int argc, char *const *argv,
@@ -343,25 +328,25 @@ bool options_parse(const OptionGroup *groups, int count, int argc, char *const *
 {
     Mention mention;
     ArgumentReader reader = {groups, count, argc, argv, .next = 1};
-    for (OptionPlace p = {0}; options_next(&p, groups, count);)  // these begin empty
-        if (p.option->kind == OPTION_LIST &&
-            options_find_text(groups, count, argc, argv, p.option->name))
-            option_store(p.option, p.group->values, "", NULL, NULL);
     while (more(&reader)) {
         int place = reader.next;
         if (!read_mention(&reader, &mention, error)) return false;
         const Option *option = mention.option;
+        if (!option) {
+            if (!positional) return error_set(error, "unexpected argument '%s'", mention.text);
+            if (!strings_add(positional, mention.text, error)) return false;
+            continue;
+        }
         char label[NAME_LIMIT + 3];
-        bool once = option && option->kind != OPTION_LIST && option->kind != OPTION_FLAG;
-        const char *before = once && mention.text ? value_before(&reader, place, option) : NULL;
-        if (before)
+        void *values = mention.place.group->values;
+        const char *before = options_find_text(groups, count, place, argv, option->name);
+        bool list = option->kind == OPTION_LIST, once = !list && option->kind != OPTION_FLAG;
+        if (before && mention.text && once)
             return error_set(error, "--%s takes one value, but is given two: '%s' and '%s'",
                              option->name, before, mention.text);
-        if (option) snprintf(label, sizeof label, "--%s", option->name);
-        else if (!positional) return error_set(error, "unexpected argument '%s'", mention.text);
-        if (!(option ? option_store(option, mention.values, label, mention.text, error)
-                     : strings_add(positional, mention.text, error)))
-            return false;
+        snprintf(label, sizeof label, "--%s", option->name);
+        if (list && !before) option_store(option, values, label, NULL, NULL);  // begins empty
+        if (!option_store(option, values, label, mention.text, error)) return false;
     }
     return true;
 }
@@ -382,11 +367,12 @@ const char *options_find_text(const OptionGroup *groups, int count, int argc, ch
 bool options_set(const OptionGroup *groups, int count, const char *name, const char *text,
                  Error *error)
 {
-    void *values;
+    OptionPlace p;
     char label[NAME_LIMIT + 3];
     snprintf(label, sizeof label, "--%s", name);
-    const Option *option = find(groups, count, name, strlen(name), &values);
-    if (!option) return unknown(groups, count, label, error);
-    if (option->kind == OPTION_LIST) option_store(option, values, label, NULL, NULL);
-    return option_store(option, values, label, text, error);
+    if (!find(&p, groups, count, name, strlen(name)))
+        return unknown(groups, count, label, error);
+    if (p.option->kind == OPTION_LIST)
+        option_store(p.option, p.group->values, label, NULL, NULL);
+    return option_store(p.option, p.group->values, label, text, error);
 }

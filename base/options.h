@@ -127,12 +127,9 @@ char option_letter(const Option *option);
 int option_brief(const Option *option);
 
 /* The configuration as JSON, {"model":{"d_model":256,...},"training":{...}}, indented, with a
- * newline at its end. The same values give the same text. For free(); NULL if memory is
- * short. */
-char *options_to_json(const OptionGroup *groups, int count);
-
-/* The same for a file that is given away: names of files without their folders. */
-char *options_to_shared_json(const OptionGroup *groups, int count);
+ * newline at its end. The same values give the same text. shared: for a file that is given away,
+ * names of files without their folders. For free(); NULL if memory is short. */
+char *options_to_json(const OptionGroup *groups, int count, bool shared);
 
 /* Sets what the JSON text mentions. `source` is its name in errors. Unknown options, wrong
  * types and numbers out of range are errors; so are objects of no group, unless `partly` (a

@@ -38,18 +38,37 @@ typedef struct Thread {
     pthread_t id;
 } Thread;
 
+/* A loop over items. */
+typedef struct Loop {
+    size_t count;
+    WorkersItem *work;
+    void *context;
+    atomic_size_t next;
+    atomic_bool failed;
+    Error *error;
+} Loop;
+
 struct Workers {
     pthread_mutex_t lock;
     pthread_cond_t start, done;
-    void (*work)(void *, int);
-    void *context;
-    unsigned long round;  // counts the calls of workers_run
+    Loop *loop;
+    unsigned long round;  // counts the loops
     int busy;             // threads still at work in this round
     bool stopping;
     pid_t process;    // that has the threads: fork() copies none
     int count;        // the caller included
     Thread thread[];  // [count], of which number 0 is the caller
 };
+
+static void take_items(Loop *loop, int worker)
+{
+    Error error;
+    for (size_t item; !atomic_load(&loop->failed) &&
+                      (item = atomic_fetch_add(&loop->next, 1)) < loop->count;)
+        if (!loop->work(loop->context, item, worker, &error) &&
+            !atomic_exchange(&loop->failed, true) && loop->error)
+            *loop->error = error;
+}
 
 static void *thread_main(void *argument)
 {
@@ -64,7 +83,7 @@ static void *thread_main(void *argument)
         pthread_mutex_unlock(&workers->lock);
         if (stopping) return NULL;
 
-        workers->work(workers->context, thread->number);
+        take_items(workers->loop, thread->number);
 
         pthread_mutex_lock(&workers->lock);
         if (--workers->busy == 0) pthread_cond_signal(&workers->done);
@@ -102,47 +121,6 @@ Workers *workers_start(int threads, Error *error)
     return workers;
 }
 
-void workers_run(Workers *workers, void (*work)(void *context, int worker), void *context)
-{
-    pthread_mutex_lock(&workers->lock);
-    workers->work = work;
-    workers->context = context;
-    workers->busy = workers->count - 1;
-    workers->round++;
-    pthread_cond_broadcast(&workers->start);
-    pthread_mutex_unlock(&workers->lock);
-
-    unsigned mode = denormals_off();
-    work(context, 0);
-    _mm_setcsr(mode);
-
-    pthread_mutex_lock(&workers->lock);
-    while (workers->busy) pthread_cond_wait(&workers->done, &workers->lock);
-    pthread_mutex_unlock(&workers->lock);
-}
-
-/* ---- a loop over items ---- */
-
-typedef struct Loop {
-    size_t count;
-    WorkersItem *work;
-    void *context;
-    atomic_size_t next;
-    atomic_bool failed;
-    Error *error;
-} Loop;
-
-static void take_items(void *context, int worker)
-{
-    Loop *loop = context;
-    Error error;
-    for (size_t item; !atomic_load(&loop->failed) &&
-                      (item = atomic_fetch_add(&loop->next, 1)) < loop->count;)
-        if (!loop->work(loop->context, item, worker, &error) &&
-            !atomic_exchange(&loop->failed, true) && loop->error)
-            *loop->error = error;
-}
-
 bool workers_each(Workers *workers, size_t count, WorkersItem *work, void *context,
                   Error *error)
 {
@@ -150,8 +128,24 @@ bool workers_each(Workers *workers, size_t count, WorkersItem *work, void *conte
     if (workers && workers->process != getpid())
         return error_set(error,
                          "the threads were started before a fork: start new ones after it");
-    if (workers) workers_run(workers, take_items, &loop);
-    else take_items(&loop, 0);
+    if (!workers) {
+        take_items(&loop, 0);
+        return !atomic_load(&loop.failed);
+    }
+    pthread_mutex_lock(&workers->lock);
+    workers->loop = &loop;
+    workers->busy = workers->count - 1;
+    workers->round++;
+    pthread_cond_broadcast(&workers->start);
+    pthread_mutex_unlock(&workers->lock);
+
+    unsigned mode = denormals_off();
+    take_items(&loop, 0);
+    _mm_setcsr(mode);
+
+    pthread_mutex_lock(&workers->lock);
+    while (workers->busy) pthread_cond_wait(&workers->done, &workers->lock);
+    pthread_mutex_unlock(&workers->lock);
     return !atomic_load(&loop.failed);
 }
 

@@ -1,9 +1,8 @@
 /* workers.h -- a pool of threads that wait for work.
  *
- * workers_each cuts a loop over the threads: each takes the next item when it is free. The
- * results must not depend on which thread takes which. workers_run calls one function on every
- * thread, for work that needs more than that. Both use the caller's thread too, and return when
- * all calls have returned. In them, denormal numbers are zeros (workers.c). */
+ * workers_each cuts a loop over the threads, the caller's too: each takes the next item when it is
+ * free. The results must not depend on which thread takes which. Where there are workers, denormal
+ * numbers are zeros in it (workers.c). */
 #pragma once
 
 #include "base/error.h"
@@ -22,9 +21,6 @@ typedef bool WorkersItem(void *context, size_t item, int worker, Error *error);
  * an item failed, no other is begun; false then, with the error of the first that did. */
 bool workers_each(Workers *workers, size_t count, WorkersItem *work, void *context,
                   Error *error);
-
-/* Runs work(context, worker) with worker = 0 .. threads-1 at the same time. */
-void workers_run(Workers *workers, void (*work)(void *context, int worker), void *context);
 
 int workers_count(const Workers *workers);
 

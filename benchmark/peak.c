@@ -33,17 +33,20 @@ struct Peak {
     PeakWorker worker[];  // [threads]
 };
 
-/* Each worker fills its own matrices, so that they are in memory near it. */
-static void fill(void *context, int number)
+/* The workers fill the matrices, so that they are in memory near them. */
+static bool fill(void *context, size_t number, int thread, Error *error)
 {
+    (void)thread, (void)error;
     PeakWorker *worker = &((Peak *)context)->worker[number];
-    Rng rng = rng_stream(1, RNG_TEST, (uint64_t)number);
+    Rng rng = rng_stream(1, RNG_TEST, number);
     for (size_t i = 0; i < 2 * (size_t)NUMBERS; i++)
         worker->A[i] = (float)((double)rng_word(&rng) * 0x1p-32 - 0.5);
+    return true;
 }
 
-static void multiply(void *context, int number)
+static bool multiply(void *context, size_t number, int thread, Error *error)
 {
+    (void)thread, (void)error;
     const Peak *peak = context;
     PeakWorker *worker = &((Peak *)context)->worker[number];
     double begin = clock_seconds();
@@ -51,6 +54,7 @@ static void multiply(void *context, int number)
         cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, SIDE, SIDE, SIDE, 1, worker->A,
                     SIDE, worker->B, SIDE, 0, worker->C, SIDE);
     worker->seconds = clock_seconds() - begin;
+    return true;
 }
 
 /* One tile of floats or of pairs, as gemm.c multiplies them. Returns the operations. */
@@ -94,8 +98,9 @@ static double panel(const PeakWorker *worker)
     return 2.0 * kernel->rows * INT8_PANEL * INT8_GROUP * GROUPS;
 }
 
-static void multiply_tiles(void *context, int number)
+static bool multiply_tiles(void *context, size_t number, int thread, Error *error)
 {
+    (void)thread, (void)error;
     const Peak *peak = context;
     PeakWorker *worker = &((Peak *)context)->worker[number];
     double begin = clock_seconds(), most = peak->products * peak->product_time;
@@ -107,6 +112,7 @@ static void multiply_tiles(void *context, int number)
                                       : tile(worker, peak->arithmetic);
         worker->seconds = clock_seconds() - begin;
     } while (worker->seconds < most);
+    return true;
 }
 
 void peak_restart(char **arguments)
@@ -140,7 +146,7 @@ Peak *peak_create(Workers *workers, Error *error)
         return NULL;
     }
     peak->workers = workers;
-    workers_run(workers, fill, peak);
+    workers_each(workers, threads, fill, peak, NULL);
     peak_burst(peak, 1);
     return peak;
 }
@@ -158,7 +164,7 @@ double peak_burst(Peak *peak, int products)
     double rate = 0;
     peak->products = products;
     peak->product_time = 0;
-    workers_run(peak->workers, multiply, peak);
+    workers_each(peak->workers, (size_t)threads, multiply, peak, NULL);
     for (int i = 0; i < threads; i++) {
         rate += products * PRODUCT_FLOPS / peak->worker[i].seconds;
         peak->product_time += peak->worker[i].seconds / products / threads;
@@ -171,8 +177,9 @@ double peak_tile(Peak *peak, Arithmetic arithmetic)
     double rate = 0;
     peak->arithmetic =
         arithmetic == ARITHMETIC_BF16 && !bf16_pairs() ? ARITHMETIC_FLOAT : arithmetic;
-    workers_run(peak->workers, multiply_tiles, peak);
-    for (int i = 0; i < workers_count(peak->workers); i++)
+    int threads = workers_count(peak->workers);
+    workers_each(peak->workers, (size_t)threads, multiply_tiles, peak, NULL);
+    for (int i = 0; i < threads; i++)
         rate += peak->worker[i].operations / peak->worker[i].seconds;
     return rate;
 }

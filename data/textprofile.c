@@ -130,7 +130,7 @@ bool textprofile_has(const void *profile, unsigned character)
 char *textprofile_to_json(const TextProfile *p)
 {
     OptionGroup group = group_of(p);
-    return p->known ? options_to_json(&group, 1) : NULL;
+    return p->known ? options_to_json(&group, 1, false) : NULL;
 }
 
 bool textprofile_from_json(TextProfile *p, const char *text, const char *source, Error *error)

@@ -144,7 +144,7 @@ static double fingerprint(const Run *run, const Corpus *corpus)
 static bool same_everywhere(const Run *run, Error *error)
 {
     uint64_t mine = (uint64_t)run->progress.corpus, first;
-    char *settings = options_to_json(run->settings->groups + 3, 1);
+    char *settings = options_to_json(run->settings->groups + 3, 1, false);
     if (settings) mine = hash_bytes(mine, settings, strlen(settings));
     free(settings);
     mine = hash_word(mine, run->settings->run.dry_run);
@@ -453,7 +453,7 @@ bool run_begin(Run *run, Error *error)
     if (run->resumed) folder_scan(&run->folder, true);
     if ((is_new || !run->complete) &&
         !file_replace_text(folder_file(path, &run->folder, "config.json"),
-                           options_to_json(run->settings->groups, SETTINGS_GROUPS), error))
+                           options_to_json(run->settings->groups, SETTINGS_GROUPS, false), error))
         return false;
     if (metrics) return metrics_write(&run->metrics, error);
     if (!metrics_open(&run->metrics, folder_file(path, &run->folder, "metrics.jsonl"),
@@ -488,8 +488,7 @@ bool run_save(Run *run, const char *path, bool whole, Error *error)
     TextProfile profile = run->profile;
     profile.doubtful = run->progress.doubtful;
     if (whole) profile.aligning_layer = profile.aligning_head = 0;  // of the best model alone
-    char *config = (whole ? options_to_json : options_to_shared_json)(run->settings->groups,
-                                                                      SETTINGS_GROUPS),
+    char *config = options_to_json(run->settings->groups, SETTINGS_GROUPS, !whole),
          *progress = progress_to_json(&run->progress), *text = textprofile_to_json(&profile);
     bool good = (config && progress && text) || error_memory(error, "to save '%s'", path);
     const Vocabulary *v = &run->vocabulary;

@@ -294,7 +294,7 @@ TEST(removed_options_are_read_with_the_value_that_is_kept)
         options_from_json(groups, 3, "{\"model\":{\"bias\":true}}", "c", false, &error));
     assert_string_equal(error.text,
                         "c: 'model.bias' is no longer supported: only false goes on");
-    char *text = options_to_json(groups, 3);
+    char *text = options_to_json(groups, 3, false);
     assert_null(strstr(text, "\"bias\""));
     free(text);
 }
@@ -305,7 +305,7 @@ TEST(saved_configuration_comes_back)
     assert_true(parse("--learning-rate 0.1 --free 1e300 --seed 9007199254740993 --quiet "
                       "--schedule constant --train-source a\"b --train-source \xC3\xBC "
                       "--train-source \xE9\xF4\x8F\xBF\xA9"));
-    char *text = options_to_json(groups, 3);
+    char *text = options_to_json(groups, 3, false);
     assert_string_equal(text, "{\n"
                               "  \"model\": {\n"
                               "    \"d_model\": 512,\n"
@@ -328,7 +328,7 @@ TEST(saved_configuration_comes_back)
     begin(NULL);
     assert_true(options_set(groups, 3, "output", "something", &error));
     assert_true(options_from_json(groups, 3, text, "config.json", false, &error));
-    char *again = options_to_json(groups, 3);
+    char *again = options_to_json(groups, 3, false);
     assert_string_equal(again, text);
     assert_null(values.output);
     assert_false(values.quiet);

@@ -71,7 +71,7 @@ static void save_last_file(const char *config, const char *progress)
 {
     const Run *run = fuzz_run();
     const Vocabulary *v = &run->vocabulary;
-    char *own_config = options_to_json(run->settings->groups, SETTINGS_GROUPS),
+    char *own_config = options_to_json(run->settings->groups, SETTINGS_GROUPS, false),
          *own_progress = progress_to_json(&run->progress), path[TEMPORARY_SIZE + 32];
     const Checkpoint checkpoint = {.params = &run->model.params,
                                    .weights = run->model.block,

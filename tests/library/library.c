@@ -37,7 +37,7 @@ static bool alphabet_save(Error *error)
     Transformer network = random_model(16, LONGEST, 3);
     network.weights.logits_bias[ID_END] += 1;
     const OptionGroup group = {"", "model", model_options, model_option_count, &network.config};
-    char *config = options_to_json(&group, 1);
+    char *config = options_to_json(&group, 1, false);
     const Checkpoint checkpoint = {.params = &network.params,
                                    .weights = network.block,
                                    .config = config,

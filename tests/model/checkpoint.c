@@ -140,14 +140,14 @@ TEST(variants_come_back)
         assert_true(params_table(&table, &was, &error));
         real *saved = block_zeros(table.size * sizeof(real), &error),
              *read = block_zeros(table.size * sizeof(real), &error);
-        char *json = options_to_json(&group, 1);
+        char *json = options_to_json(&group, 1, false);
         params_initialise(&table, saved, 7);
         save_variant(&table, saved, json);
 
         CheckpointFile file = opened();
         group.values = &is;
         assert_true(options_from_json(&group, 1, file.config, path, false, &error));
-        char *again = options_to_json(&group, 1);
+        char *again = options_to_json(&group, 1, false);
         assert_string_equal(again, json);
         assert_true(checkpoint_read(&file, &table, "", read, &error));
         assert_memory_equal(read, saved, table.size * sizeof *read);
