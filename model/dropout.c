@@ -17,15 +17,10 @@ static uint32_t threshold(double rate)
     return (uint32_t)lrint(rate * 65536);
 }
 
-real dropout_scale(double rate)
-{
-    return (real)(65536.0 / (65536 - threshold(rate)));
-}
-
 DropoutMask dropout_layout(Arena *arena, size_t count, double rate)
 {
     uint8_t *keep = rate > 0 ? ARENA_TAKE(arena, uint8_t, count) : NULL;
-    return (DropoutMask){keep, rate, dropout_scale(rate)};
+    return (DropoutMask){keep, rate, (real)(65536.0 / (65536 - threshold(rate)))};
 }
 
 void dropout_apply(real *Y, const real *X, const DropoutMask *mask, size_t count)

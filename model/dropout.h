@@ -47,6 +47,3 @@ void dropout_rows(const DropoutMask *mask, const Packed *rows, int width,
 
 /* Y [count] (=) dropout(X), which may be Y; does nothing without dropout. Gradients likewise. */
 void dropout_apply(real *Y, const real *X, const DropoutMask *mask, size_t count);
-
-/* 1 / (1 - p) of the rounded rate. */
-real dropout_scale(double rate);

@@ -24,31 +24,22 @@ void transformer_use(Transformer *model, real *block)
     model->target_positions = table ? model->sinusoids : model->weights.target_positions;
 }
 
-static bool make_sinusoids(Transformer *model, Error *error)
-{
-    const ModelConfig *config = &model->config;
-    size_t count = (size_t)config->max_length * (size_t)config->d_model;
-    if (config->positions != POSITIONS_SINUSOIDAL) return true;
-    model->sinusoids = malloc(count * sizeof *model->sinusoids);
-    if (!model->sinusoids) return error_memory(error, "for the table of positions");
-    position_table(model->sinusoids, config->max_length, config->d_model);
-    return true;
-}
-
 bool transformer_create(Transformer *model, const ModelConfig *config, Error *error)
 {
     *model = (Transformer){.config = *config};
     if (!kind_check(error) || !config_check(config, error) ||
         !params_table(&model->params, config, error))
         return false;
-    size_t bytes = model->params.size * sizeof(real);
-    model->block = block_zeros(bytes, error);
-    if (!model->block || !make_sinusoids(model, error)) {
-        transformer_free(model);
-        return false;
+    int length = config->max_length, D = config->d_model;
+    bool good = (model->block = block_zeros(model->params.size * sizeof(real), error));
+    if (good && config->positions == POSITIONS_SINUSOIDAL) {
+        model->sinusoids = malloc((size_t)length * (size_t)D * sizeof *model->sinusoids);
+        good = model->sinusoids || error_memory(error, "for the table of positions");
+        if (good) position_table(model->sinusoids, length, D);
     }
-    transformer_use(model, model->block);
-    return true;
+    if (good) transformer_use(model, model->block);
+    else transformer_free(model);
+    return good;
 }
 
 void transformer_free(Transformer *model)

@@ -108,11 +108,13 @@ TEST(test_copies)
 
 TEST(test_scale)
 {
-    assert_true(dropout_scale(0) == 1);
-    assert_true(dropout_scale(0.5) == 2);
+    assert_true(dropout_layout(&(Arena){0}, 0, 0).scale == 1);
+    assert_true(dropout_layout(&(Arena){0}, 0, 0.5).scale == 2);
     const double rates[] = {0.1, 0.3, 0.9};
     for (int i = 0; i < 3; i++)  // rates are rounded to 1/65536
-        assert_true(fabs((double)dropout_scale(rates[i]) * (1 - rates[i]) - 1) < 1e-4);
+        assert_true(
+            fabs((double)dropout_layout(&(Arena){0}, 0, rates[i]).scale * (1 - rates[i]) - 1) <
+            1e-4);
     dropout_sentence(mask, 0, 1000, &base, 0, 3, 0);
     assert_int_equal(ones(mask, 1000, 1), 1000);
 }
