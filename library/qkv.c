@@ -219,37 +219,36 @@ void qkv_translations_free(QkvTranslations *translations)
     free(result);
 }
 
+static const char *copy_text(TranslationResult *result, const char *text)
+{
+    char *copy = take(result, strlen(text) + 1, 1);
+    return copy ? strcpy(copy, text) : NULL;
+}
+
 /* Copies of a list of texts; *count (=) their number. */
 static const char *const *copy_texts(TranslationResult *result, int *count,
                                      const StringList *texts)
 {
     const char **copies = take(result, (size_t)texts->count + 1, sizeof *copies);
-    for (*count = 0; copies && *count < texts->count; ++*count) {
-        const char *text = texts->item[*count];
-        char *copy = take(result, strlen(text) + 1, 1);
-        if (!copy) return NULL;
-        copies[*count] = strcpy(copy, text);
-    }
+    for (*count = 0; copies && *count < texts->count; ++*count)
+        if (!(copies[*count] = copy_text(result, texts->item[*count]))) return NULL;
     return copies;
 }
 
-/* *to (=) the h-th best translation, of sentences first .. end-1. */
+/* *to (=) a translation, whose tokens are those of all sentences. */
 static bool fill_hypothesis(TranslationResult *result, QkvHypothesis *to, const Bundle *bundle,
-                            const char *text, double score, const TextAnswer *a, int first,
-                            int end)
+                            const TextAnswer *a)
 {
     int tokens = 0;
-    for (int i = first; i < end; i++) tokens += a->sentence[i].hypothesis->length;
+    for (int i = 0; i < a->count; i++) tokens += a->sentence[i].hypothesis->length;
     const char **token = take(result, (size_t)tokens + 1, sizeof *token);
     int *id = take(result, (size_t)tokens + 1, sizeof *id);
     double *each = take(result, (size_t)tokens + 1, sizeof *each);
-    char *copy = take(result, strlen(text) + 1, 1);
-    *to = (QkvHypothesis){copy, score, 0, tokens, token, id, each};
-    if (!token || !id || !each || !copy) return false;
-    strcpy(copy, text);
-    for (int i = first; i < end; i++) {
+    *to = (QkvHypothesis){
+        copy_text(result, a->text), a->score, a->log_probability, tokens, token, id, each};
+    if (!token || !id || !each || !to->text) return false;
+    for (int i = 0; i < a->count; i++) {
         const Hypothesis *from = a->sentence[i].hypothesis;
-        to->log_probability += from->log_probability;
         for (int t = 0; t < from->length; t++) {
             *id++ = from->id[t];
             *each++ = from->each[t];
@@ -266,22 +265,23 @@ static bool fill_sentences(TranslationResult *result, QkvTranslation *to,
     const Passage *passage = &passages->passage[p];
     QkvSentence *sentence = take(result, (size_t)a->count + 1, sizeof *sentence);
     StringList missing = {0};
-    Error error;
+    QkvHypothesis rest = to->hypothesis[0];  // from the tokens of sentence i on
     bool good = sentence;
     to->sentence = sentence, to->sentences = a->count;
     for (int i = 0; good && i < a->count; i++) {
         const Sentence *source = &passages->sentence[passage->first + i];
         const SentenceAnswer *s = &a->sentence[i];
-        sentence[i] = (QkvSentence){.source_begin = source->begin,
-                                    .source_end = source->end,
-                                    .target_begin = a->begin[i],
-                                    .target_end = a->begin[i] + strlen(s->text)};
+        rest.text = copy_text(result, s->text), rest.score = s->hypothesis->score;
+        rest.log_probability = s->hypothesis->log_probability;
+        rest.tokens = s->hypothesis->length;
+        sentence[i] = (QkvSentence){source->begin, source->end, a->begin[i],
+                                    a->begin[i] + strlen(s->text), rest};
+        rest.token += rest.tokens, rest.id += rest.tokens, rest.each += rest.tokens;
         if (source->cut > to->cut) to->cut = source->cut;
         to->limit |= s->limit, to->doubtful |= s->doubtful;
+        good = rest.text;
         for (int k = 0; good && k < s->missing.count; k++)
-            good = strings_add(&missing, s->missing.item[k], &error);
-        good = good && fill_hypothesis(result, &sentence[i].translation, passages->bundle,
-                                       s->text, s->hypothesis->score, a, i, i + 1);
+            good = strings_add(&missing, s->missing.item[k], NULL);
     }
     good = good && (to->missing = copy_texts(result, &to->missing_count, &missing)) &&
            (to->unknown = copy_texts(result, &to->unknown_count, &passage->unknown));
@@ -301,15 +301,12 @@ static bool fill(TranslationResult *result, const Passages *passages, int p,
     *to = (QkvTranslation){.count = count, .hypothesis = hypothesis};
     for (int h = 0; h < count; h++) {
         TextAnswer a = {0};
-        bool filled = hypothesis;
         bool good = answer_create(&a, passages, p, found, h, search, false, error);
-        if (good)
-            filled = filled &&
-                     fill_hypothesis(result, &hypothesis[h], passages->bundle, a.text, a.score,
-                                     &a, 0, a.count) &&
-                     (h > 0 || fill_sentences(result, to, passages, p, &a));
+        bool filled = good && hypothesis &&
+                      fill_hypothesis(result, &hypothesis[h], passages->bundle, &a) &&
+                      (h > 0 || fill_sentences(result, to, passages, p, &a));
         answer_free(&a);
-        if (!good || !filled) return good && error_memory(error, "for translations");
+        if (!filled) return good && error_memory(error, "for translations");
     }
     return true;
 }
