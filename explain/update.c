@@ -44,7 +44,7 @@ static bool read_file(Update *u, const CheckpointFile *file, const ModelConfig *
             "that it was made from as `model`",
             file->file.path);
     if (!transformer_create(model, config, error) || !read_config(u, file, error) ||
-        !checkpoint_read(file, &model->params, CHECKPOINT_WEIGHTS, model->block, error) ||
+        !checkpoint_read(file, &model->params, CHECKPOINT_WEIGHTS, NULL, model->block, error) ||
         !(u->workers = workers_start(1, error)) ||
         !(u->trainer = trainer_create(model, &u->config, NULL, u->workers, error)))
         return false;
@@ -52,8 +52,8 @@ static bool read_file(Update *u, const CheckpointFile *file, const ModelConfig *
     params_bind(&u->m, o->m, config);
     params_bind(&u->v, o->v, config);
     return !u->moments ||
-           (checkpoint_read(file, &model->params, CHECKPOINT_ADAM_M, o->m, error) &&
-            checkpoint_read(file, &model->params, CHECKPOINT_ADAM_V, o->v, error));
+           (checkpoint_read(file, &model->params, CHECKPOINT_ADAM_M, NULL, o->m, error) &&
+            checkpoint_read(file, &model->params, CHECKPOINT_ADAM_V, NULL, o->v, error));
 }
 
 static bool run(Update *u, const Packed *source, const Packed *target, Error *error)

@@ -59,8 +59,8 @@ static bool read_model(Transformer *model, const CheckpointFile *checkpoint,
     params_free(&params);
     if (!fits || !transformer_create(model, &config, error)) return false;
     if (changed && !checkpoint_has_int8(checkpoint, NULL)
-            ? checkpoint_read(checkpoint, &model->params, CHECKPOINT_WEIGHTS, model->block,
-                              error)
+            ? checkpoint_read(checkpoint, &model->params, CHECKPOINT_WEIGHTS, NULL,
+                              model->block, error)
             : transformer_read(model, checkpoint, int8, error))
         return true;
     transformer_free(model);

@@ -223,7 +223,8 @@ bool marian_open(CheckpointFile *c, const char *folder, Error *error)
 {
     char path[PATH_MAX];
     Folder f = {.name = folder};
-    if (!checkpoint_open_weights(c, file_in(path, folder, WEIGHTS), error)) return false;
+    *c = (CheckpointFile){0};
+    if (!safetensors_open(&c->file, file_in(path, folder, WEIGHTS), error)) return false;
     bool good = (f.config = read_json(folder, CONFIG, error)) && check_config(&f, error) &&
                 read_config(c, &f, error) && (f.vocab = read_json(folder, VOCAB, error)) &&
                 order_tokens(c, &f, error) && read_tokenizers(c, &f, error);
@@ -328,8 +329,8 @@ static bool write_files(Transformer *model, const Vocabulary *vocabulary, const 
         good = file_replace(file_in(path, folder, SOURCE_SPM + side), bytes, size, error);
     }
     model->weights.logits_bias[model->config.vocab - 1] = PAD_BIAS;
-    return good && checkpoint_save_weights(&model->params, model->block,
-                                           file_in(path, folder, WEIGHTS), error);
+    const Checkpoint weights = {.params = &model->params, .weights = model->block};
+    return good && checkpoint_save(&weights, file_in(path, folder, WEIGHTS), error);
 }
 
 bool marian_export(Transformer *model, const Vocabulary *vocabulary, const char *folder,

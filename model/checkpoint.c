@@ -14,12 +14,24 @@
 enum {
     BLOCKS = 4,
     NAME_SIZE = sizeof((Tensor *)0)->name + 16,  // a tensor's name with a prefix
-    TOKENIZER_LIMIT = 256 << 20
+    BYTES_LIMIT = 256 << 20                      // of a tokenizer or a shortlist
 };
 
 /* of the source and of the target */
 static const char *const TOKENIZER[2] = {"tokenizer.source", "tokenizer"};
-static const char *const SHORTLIST = "shortlist";
+
+/* The prepared matrix that has a tensor's rows, from `first` on; or NULL. */
+static const PreparedMatrix *prepared_of(int *first, const Prepared *prepared,
+                                         const Tensor *tensor)
+{
+    for (int i = 0; prepared && i < prepared->count; i++) {
+        const PreparedMatrix *m = &prepared->matrix[i];
+        size_t size = (size_t)m->rows * (size_t)m->columns, from = tensor->offset - m->offset;
+        *first = (int)(from / (size_t)m->columns);
+        if (tensor->offset >= m->offset && from < size) return m;
+    }
+    return NULL;
+}
 
 /* ---- saving ---- */
 
@@ -47,8 +59,8 @@ static void add_block(Draft *draft, const Params *params, const char *prefix, co
 {
     for (int i = 0; block && i < params->count; i++) {
         const Tensor *from = &params->tensor[i];
-        if (prepared && prepared_rows(prepared, from).matrix) continue;
-        add(draft, prefix, from, "", DTYPE_F32, from->dimensions, block + from->offset);
+        if (!prepared_of(&(int){0}, prepared, from))
+            add(draft, prefix, from, "", DTYPE_F32, from->dimensions, block + from->offset);
     }
 }
 
@@ -59,18 +71,29 @@ static void add_int8(Draft *draft, const Params *params, const Prepared *prepare
     int8_t *q = draft->q;
     for (int scale = 1; scale >= 0; scale--)
         for (int i = 0; i < params->count; i++) {
+            int first;
             const Tensor *from = &params->tensor[i];
-            PreparedRows at = prepared_rows(prepared, from);
-            if (!at.matrix) continue;
-            const Int8Matrix *int8 = at.matrix->W.int8;
-            if (scale) {
-                add(draft, "", from, CHECKPOINT_SCALE, DTYPE_F32, 1, int8->scale + at.first);
-                continue;
-            }
-            add(draft, "", from, CHECKPOINT_INT8, DTYPE_I8, 2, q);
-            for (int r = 0; r < from->shape[0]; r++, q += from->shape[1])
-                int8_get(q, int8, at.first + r);
+            const PreparedMatrix *matrix = prepared_of(&first, prepared, from);
+            if (!matrix) continue;
+            const Int8Matrix *int8 = matrix->W.int8;
+            if (scale)
+                add(draft, "", from, CHECKPOINT_SCALE, DTYPE_F32, 1, int8->scale + first);
+            else add(draft, "", from, CHECKPOINT_INT8, DTYPE_I8, 2, q);
+            for (int r = 0; !scale && r < from->shape[0]; r++, q += from->shape[1])
+                int8_get(q, int8, first + r);
         }
+}
+
+/* A tensor of one dimension, unless data is NULL. */
+static void add_bytes(Draft *draft, const char *name, Dtype dtype, const void *data,
+                      size_t count)
+{
+    if (data)
+        draft->tensor[draft->count++] = (SafeTensor){.name = name,
+                                                     .dtype = dtype,
+                                                     .dimensions = 1,
+                                                     .shape = {(int64_t)count},
+                                                     .data = data};
 }
 
 static bool make_draft(Draft *draft, const Checkpoint *c)
@@ -85,30 +108,24 @@ static bool make_draft(Draft *draft, const Checkpoint *c)
         add_block(draft, c->params, block->prefix, block->at, NULL);
     if (c->prepared) add_int8(draft, c->params, c->prepared);
     // last, so that all F32 begin at multiples of four
-    if (c->shortlist)
-        draft->tensor[draft->count++] = (SafeTensor){.name = SHORTLIST,
-                                                     .dtype = DTYPE_I16,
-                                                     .dimensions = 1,
-                                                     .shape = {(int64_t)c->shortlist_count},
-                                                     .data = c->shortlist};
+    add_bytes(draft, "shortlist", DTYPE_I16, c->shortlist, c->shortlist_count);
     for (int i = 1; i >= 0; i--)
-        if (c->tokenizer[i])
-            draft->tensor[draft->count++] =
-                (SafeTensor){.name = TOKENIZER[i],
-                             .dtype = DTYPE_U8,
-                             .dimensions = 1,
-                             .shape = {(int64_t)c->tokenizer_size[i]},
-                             .data = c->tokenizer[i]};
+        add_bytes(draft, TOKENIZER[i], DTYPE_U8, c->tokenizer[i], c->tokenizer_size[i]);
     return true;
 }
 
-static bool save(const Checkpoint *c, const SafeMetadata *metadata, int count, const char *path,
-                 Error *error)
+bool checkpoint_save(const Checkpoint *c, const char *path, Error *error)
 {
     assert(sizeof(real) == sizeof(float));  // NOLINT: the gradient checks have another build
+    assert(c->params && c->weights && (!c->config || c->tokenizer[1]));
+    const SafeMetadata metadata[] = {{"format", c->config ? "qkv" : "pt"},
+                                     {"version", c->config ? VERSION : NULL},
+                                     {"config", c->config},
+                                     {"progress", c->progress},
+                                     {"text", c->text}};
     Draft draft = {0};
     bool good = make_draft(&draft, c)
-                    ? safetensors_write(path, draft.tensor, draft.count, metadata, count, error)
+                    ? safetensors_write(path, draft.tensor, draft.count, metadata, 5, error)
                     : error_memory(error, "to write '%s'", path);
     free(draft.tensor);
     free(draft.name);
@@ -116,50 +133,24 @@ static bool save(const Checkpoint *c, const SafeMetadata *metadata, int count, c
     return good;
 }
 
-bool checkpoint_save(const Checkpoint *c, const char *path, Error *error)
-{
-    assert(c->params && c->weights && c->config && c->tokenizer[1]);
-    SafeMetadata metadata[5] = {{"format", "qkv"}, {"version", VERSION}, {"config", c->config}};
-    int count = 3;
-    if (c->progress) metadata[count++] = (SafeMetadata){"progress", c->progress};
-    if (c->text) metadata[count++] = (SafeMetadata){"text", c->text};
-    return save(c, metadata, count, path, error);
-}
-
-bool checkpoint_save_weights(const Params *params, const real *weights, const char *path,
-                             Error *error)
-{
-    const SafeMetadata metadata = {"format", "pt"};
-    return save(&(Checkpoint){.params = params, .weights = weights}, &metadata, 1, path, error);
-}
-
 /* ---- loading ---- */
 
-static bool read_tokenizer(CheckpointFile *c, int i, Error *error)
+/* Returns the numbers of a tensor, for free(), and *count of them; NULL if it is missing and may be, or
+ * if not *good, which an error makes false. */
+static void *read_numbers(bool *good, size_t *count, const CheckpointFile *c, const char *name,
+                          Dtype dtype, bool may_miss, Error *error)
 {
-    const SafeTensor *tensor = safetensors_find(&c->file, TOKENIZER[i]);
-    if (!tensor && i == 0) return true;
-    if (!tensor || tensor->dtype != DTYPE_U8 || !tensor->bytes ||
-        tensor->bytes > TOKENIZER_LIMIT)
-        return error_set(error, "'%s' has no tokenizer: a tensor '%s' of dtype U8",
-                         c->file.path, TOKENIZER[i]);
-    c->tokenizer_size[i] = (size_t)tensor->bytes;
-    c->tokenizer[i] = malloc(c->tokenizer_size[i]);
-    if (!c->tokenizer[i]) return error_memory(error, "for the tokenizer of '%s'", c->file.path);
-    return safetensors_read(&c->file, tensor, c->tokenizer[i], error);
-}
-
-static bool read_shortlist(CheckpointFile *c, Error *error)
-{
-    const SafeTensor *tensor = safetensors_find(&c->file, SHORTLIST);
-    if (!tensor) return true;
-    if (tensor->dtype != DTYPE_I16 || !tensor->bytes || tensor->bytes > TOKENIZER_LIMIT)
-        return error_set(error, "'%s': tensor '%s' should have dtype I16", c->file.path,
-                         SHORTLIST);
-    c->shortlist_count = (size_t)tensor->bytes / sizeof *c->shortlist;
-    c->shortlist = malloc(tensor->bytes);
-    if (!c->shortlist) return error_memory(error, "for the shortlist of '%s'", c->file.path);
-    return safetensors_read(&c->file, tensor, c->shortlist, error);
+    const SafeTensor *tensor = safetensors_find(&c->file, name);
+    void *numbers = NULL;
+    if (!*good || (!tensor && may_miss)) return NULL;
+    if (!tensor || tensor->dtype != dtype || !tensor->bytes || tensor->bytes > BYTES_LIMIT)
+        *good = error_set(error, "'%s' has no %.*s: a tensor '%s' of dtype %s", c->file.path,
+                          (int)strcspn(name, "."), name, name, dtypes[dtype].name);
+    else if (!(numbers = malloc(tensor->bytes)))
+        *good = error_memory(error, "for the %s of '%s'", name, c->file.path);
+    else *good = safetensors_read(&c->file, tensor, numbers, error);
+    if (*good) *count = (size_t)tensor->bytes / dtypes[dtype].size;
+    return numbers;
 }
 
 static bool read_metadata(CheckpointFile *c, Error *error)
@@ -187,9 +178,13 @@ bool checkpoint_open_bytes(CheckpointFile *c, const void *bytes, size_t length,
 {
     *c = (CheckpointFile){0};
     if (!safetensors_open_bytes(&c->file, bytes, length, name, error)) return false;
-    if (read_metadata(c, error) && read_tokenizer(c, 1, error) && read_tokenizer(c, 0, error) &&
-        read_shortlist(c, error))
-        return true;
+    bool good = read_metadata(c, error);
+    for (int i = 1; i >= 0; i--)
+        c->tokenizer[i] = read_numbers(&good, &c->tokenizer_size[i], c, TOKENIZER[i], DTYPE_U8,
+                                       i == 0, error);
+    c->shortlist =
+        read_numbers(&good, &c->shortlist_count, c, "shortlist", DTYPE_I16, true, error);
+    if (good) return true;
     checkpoint_close(c);
     return false;
 }
@@ -197,12 +192,6 @@ bool checkpoint_open_bytes(CheckpointFile *c, const void *bytes, size_t length,
 bool checkpoint_open(CheckpointFile *c, const char *path, Error *error)
 {
     return checkpoint_open_bytes(c, NULL, 0, path, error);
-}
-
-bool checkpoint_open_weights(CheckpointFile *c, const char *path, Error *error)
-{
-    *c = (CheckpointFile){0};
-    return safetensors_open(&c->file, path, error);
 }
 
 void checkpoint_close(CheckpointFile *c)
@@ -318,23 +307,10 @@ typedef struct Reading {
     const char *prefix;
     const Prepared *prepared;  // or NULL
     real *block;
-    size_t size;            // bytes of the largest part
-    unsigned char *buffer;  // [threads][size]
 } Reading;
 
 /* A part of a tensor is some panels of rows. A thread is started for each megabyte. */
 enum { PART_NUMBERS = 1 << 16, PART_ROWS = 32, THREAD_NUMBERS = 1 << 18 };
-
-static int columns_of(const Tensor *tensor)
-{
-    return tensor->dimensions == 2 ? tensor->shape[1] : 1;
-}
-
-static int part_rows(const Tensor *tensor)
-{
-    int rows = PART_NUMBERS / columns_of(tensor) / PART_ROWS * PART_ROWS;
-    return rows ? rows : PART_ROWS;
-}
 
 static bool next_bytes(Source *from, void *to, size_t count, Error *error)
 {
@@ -417,66 +393,55 @@ static bool finish(const Source *from, Error *error)
 
 static bool read_tensor(void *context, size_t number, int worker, Error *error)
 {
+    (void)worker;
     const Reading *r = context;
     const Tensor *tensor = &r->params->tensor[number];
-    real *buffer = (void *)(r->buffer + (size_t)worker * r->size);
-    int rows = tensor->shape[0], columns = columns_of(tensor), most = part_rows(tensor);
+    int rows = tensor->shape[0], columns = (int)(tensor->count / (size_t)rows), first = 0;
+    int most = PART_NUMBERS / columns / PART_ROWS * PART_ROWS;
+    most = at_most(rows, most ? most : PART_ROWS);
+    const PreparedMatrix *matrix = prepared_of(&first, r->prepared, tensor);
     bool int8 = r->prepared && checkpoint_has_int8(r->file, tensor);
-    real *block = r->block + tensor->offset;
-    PreparedRows in = {0};
-    if (r->prepared) in = prepared_rows(r->prepared, tensor);
+    if (int8 && !matrix)
+        return error_set(error, "'%s' holds as int8 what is no matrix", r->file->file.path);
     Source from = {.file = r->file, .least = -FLT_MAX}, scales = from;
     from.tensor = find(r->file, r->prefix, tensor, int8 ? CHECKPOINT_INT8 : "");
     scales.tensor = find(r->file, r->prefix, tensor, CHECKPOINT_SCALE);
+    if (!strcmp(r->prefix, CHECKPOINT_ADAM_V)) from.least = 0;
+    scales.least = 0;
     bool is_bias = !strcmp(tensor->name, "final_logits_bias"),
          by_token = r->file->row && (is_bias || is_embedding(tensor) ||
                                      !strcmp(tensor->name, "lm_head.weight"));
-    if (!strcmp(r->prefix, CHECKPOINT_ADAM_V)) from.least = 0;
-    scales.least = 0;
-    if (int8 && !in.matrix)
-        return error_set(error, "'%s' holds as int8 what is no matrix", r->file->file.path);
-    for (int row = 0, count; row < rows; row += count) {
+    real *buffer = malloc((size_t)most * ((size_t)columns + 1) * sizeof *buffer);
+    bool good = buffer || error_memory(error, "to read '%s'", r->file->file.path);
+    for (int row = 0, count; good && row < rows; row += count) {
         count = at_most(rows - row, most);
         size_t numbers = (size_t)count * (size_t)columns;
-        real *x = in.matrix ? buffer : block + (size_t)row * (size_t)columns;
+        real *x = matrix ? buffer : r->block + tensor->offset + (size_t)row * (size_t)columns;
         int8_t *q = (int8_t *)(buffer + count);
-        if (int8 ? !next_floats(&scales, buffer, (size_t)count, error) ||
-                       !next_int8(&from, q, numbers, error)
-            : by_token ? !next_tokens(&from, x, is_bias ? 0 : row, is_bias ? columns : count,
-                                      is_bias ? 1 : (size_t)columns, error)
-                       : !next_floats(&from, x, numbers, error))
-            return false;
-        for (int i = 0; int8 && i < count; i++, q += columns)
-            int8_put(in.matrix->W.int8, in.first + row + i, q, (float)buffer[i]);
-        if (!int8 && in.matrix) matrix_set(&in.matrix->W, in.first + row, x, count, columns);
+        if (int8)
+            good = next_floats(&scales, buffer, (size_t)count, error) &&
+                   next_int8(&from, q, numbers, error);
+        else if (by_token)
+            good = next_tokens(&from, x, is_bias ? 0 : row, is_bias ? columns : count,
+                               is_bias ? 1 : (size_t)columns, error);
+        else good = next_floats(&from, x, numbers, error);
+        for (int i = 0; good && int8 && i < count; i++, q += columns)
+            int8_put(matrix->W.int8, first + row + i, q, (float)buffer[i]);
+        if (good && !int8 && matrix) matrix_set(&matrix->W, first + row, x, count, columns);
     }
-    return finish(&from, error) && (!int8 || finish(&scales, error));
+    free(buffer);
+    return good && finish(&from, error) && (!int8 || finish(&scales, error));
 }
 
-bool checkpoint_read_prepared(const CheckpointFile *c, const Params *params, const char *prefix,
-                              const Prepared *prepared, real *block, Error *error)
+bool checkpoint_read(const CheckpointFile *c, const Params *params, const char *prefix,
+                     const Prepared *prepared, real *block, Error *error)
 {
-    Reading r = {c, params, prefix, prepared, block, 0, NULL};
+    Reading r = {c, params, prefix, prepared, block};
     int threads = at_most(workers_processors(), 1 + (int)(params->size / THREAD_NUMBERS));
     if (!checkpoint_fits(c, params, prefix, prepared, error)) return false;
-    for (int i = 0; i < params->count; i++) {
-        const Tensor *tensor = &params->tensor[i];
-        size_t rows = (size_t)at_most(tensor->shape[0], part_rows(tensor));
-        size_t size = rows * (size_t)(columns_of(tensor) + 1) * sizeof(real);
-        if (size > r.size) r.size = size;
-    }
-    r.buffer = malloc((size_t)threads * r.size);
-    if (!r.buffer) return error_memory(error, "to read '%s'", c->file.path);
     // NULL: one thread is enough, or there is none to be had
     Workers *workers = threads > 1 ? workers_start(threads, NULL) : NULL;
     bool good = workers_each(workers, (size_t)params->count, read_tensor, &r, error);
     workers_stop(workers);
-    free(r.buffer);
     return good;
-}
-
-bool checkpoint_read(const CheckpointFile *c, const Params *params, const char *prefix,
-                     real *block, Error *error)
-{
-    return checkpoint_read_prepared(c, params, prefix, NULL, block, error);
 }

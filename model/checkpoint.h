@@ -46,9 +46,9 @@ typedef struct Checkpoint {
     const real *weights;
     const CheckpointBlock *block;  // at most 3, ended by one that is NULL; or NULL
     const Prepared *prepared;  // or NULL; its matrices, which are int8, replace their weights
-    const char *config;        // JSON
-    const char *progress;      // JSON, or NULL
-    const char *text;          // JSON, or NULL
+    const char *config;    // JSON; NULL: weights alone, as Hugging Face's programs read them
+    const char *progress;  // JSON, or NULL
+    const char *text;      // JSON, or NULL
     const void *tokenizer[2];  // of source and target, or NULL and one for both
     size_t tokenizer_size[2];
     const uint16_t *shortlist;  // [shortlist_count], or NULL
@@ -57,10 +57,6 @@ typedef struct Checkpoint {
 
 /* Replaces the file at `path` in one instant. */
 bool checkpoint_save(const Checkpoint *checkpoint, const char *path, Error *error);
-
-/* The same with a block alone, as Hugging Face's programs read it. */
-bool checkpoint_save_weights(const Params *params, const real *weights, const char *path,
-                             Error *error);
 
 /* Loading takes two steps, because the table of parameters follows from the configuration: open
  * the file, build the table from `config`, then read the blocks. */
@@ -73,7 +69,9 @@ typedef struct CheckpointFile {
     size_t tokenizer_size[2];
     uint16_t *shortlist;  // [shortlist_count], or NULL
     size_t shortlist_count;
-    /* of a file of another program (checkpoint_open_weights), both malloc'ed: */
+    /* Of a file of MarianMT, which has weights alone (inference/marian.c): it sets the other fields.
+     * The tensors can be F16 and BF16, too. A matrix that is missing because it equals another one is
+     * found under the other's name. Both malloc'ed: */
     char *own_config;  // what `config` points to
     int32_t *row;      // [V] the row of each token in embeddings and output bias; or NULL
 } CheckpointFile;
@@ -85,11 +83,6 @@ bool checkpoint_open(CheckpointFile *checkpoint, const char *path, Error *error)
 bool checkpoint_open_bytes(CheckpointFile *checkpoint, const void *bytes, size_t length,
                            const char *name, Error *error);
 void checkpoint_close(CheckpointFile *checkpoint);
-
-/* Opens a file of MarianMT, which has weights alone: the caller sets the other fields.
- * Its tensors can be F16 and BF16, too. A matrix that is missing because it equals another one
- * is found under the other's name. */
-bool checkpoint_open_weights(CheckpointFile *checkpoint, const char *path, Error *error);
 
 /* Whether any tensor of a block is there. */
 bool checkpoint_has(const CheckpointFile *checkpoint, const char *prefix);
@@ -104,13 +97,8 @@ bool checkpoint_fits(const CheckpointFile *checkpoint, const Params *params, con
 bool checkpoint_has_int8(const CheckpointFile *checkpoint, const Tensor *tensor);
 
 /* Reads a block that fits, on all processors. Verifies its checksums, and that every number is
- * finite, in CHECKPOINT_ADAM_V not negative. Gaps between tensors stay as they are. */
+ * finite, in CHECKPOINT_ADAM_V not negative. Gaps between tensors stay as they are.
+ * prepared: NULL, or for inference: its matrices, floats or int8, are read into it, in its layout.
+ * Verifies that scales are finite and not negative, and no integer is -128. */
 bool checkpoint_read(const CheckpointFile *checkpoint, const Params *params, const char *prefix,
-                     real *block, Error *error);
-
-/* The same, and if prepared is not NULL for inference: its matrices, floats or int8, are read
- * into it, in its layout. Verifies that scales are finite and not negative, and no integer is
- * -128. */
-bool checkpoint_read_prepared(const CheckpointFile *checkpoint, const Params *params,
-                              const char *prefix, const Prepared *prepared, real *block,
-                              Error *error);
+                     const Prepared *prepared, real *block, Error *error);

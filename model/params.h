@@ -141,10 +141,3 @@ typedef struct Prepared {
 } Prepared;
 
 void prepared_free(Prepared *prepared);
-
-/* A tensor's rows: those of `matrix` from `first` on; NULL if the tensor was not prepared. */
-typedef struct PreparedRows {
-    const PreparedMatrix *matrix;
-    int first;
-} PreparedRows;
-PreparedRows prepared_rows(const Prepared *prepared, const Tensor *tensor);

@@ -63,21 +63,20 @@ static bool create(Transformer *model, bool int8, Error *error)
     return false;
 }
 
-/* What a matrix took in the block. No page of it becomes part of a huge one again, which would
- * take memory as soon as a bias beside it is written to. */
-static void release(const Transformer *model, const PreparedMatrix *matrix)
-{
-    size_t count = (size_t)matrix->rows * (size_t)matrix->columns;
-    block_release(model->block + matrix->offset, count * sizeof(real));
-}
-
-/* The network computes with the prepared matrices from now on. */
-static void use(Transformer *model)
+/* The network computes with the prepared matrices from now on, which get the numbers of the block if `fill`.
+ * Releases what a matrix took in the block, one by one, so that only one matrix exists twice. No page of it
+ * becomes part of a huge one again, which would take memory as soon as a bias beside it is written to. */
+static void use(Transformer *model, bool fill)
 {
     Weights *w = &model->weights;
     int tying = model->config.tying;
-    for (int i = 0; i < model->prepared.count; i++)
-        *model->prepared.matrix[i].original = model->prepared.matrix[i].W;
+    for (int i = 0; i < model->prepared.count; i++) {
+        const PreparedMatrix *m = &model->prepared.matrix[i];
+        real *from = model->block + m->offset;
+        if (fill) matrix_set(&m->W, 0, from, m->rows, m->columns);
+        block_release(from, (size_t)m->rows * (size_t)m->columns * sizeof(real));
+        *m->original = m->W;
+    }
     if (tying != TYING_NONE) w->target_embedding = w->output;
     if (tying == TYING_ALL) w->source_embedding = w->output;
 }
@@ -85,23 +84,15 @@ static void use(Transformer *model)
 bool transformer_prepare(Transformer *model, bool int8, Error *error)
 {
     if (!create(model, int8, error)) return false;
-    // One by one, so that only one matrix exists twice.
-    for (int i = 0; i < model->prepared.count; i++) {
-        const PreparedMatrix *to = &model->prepared.matrix[i];
-        matrix_set(&to->W, 0, to->original->at, to->rows, to->columns);
-        release(model, to);
-    }
-    use(model);
+    use(model, true);
     return true;
 }
 
 bool transformer_read(Transformer *model, const CheckpointFile *file, bool int8, Error *error)
 {
-    Prepared *p = &model->prepared;
     int8 = int8 || checkpoint_has_int8(file, NULL);
     if (!create(model, int8, error)) return false;
-    for (int i = 0; i < p->count; i++) release(model, &p->matrix[i]);
-    use(model);
-    return checkpoint_read_prepared(file, &model->params, CHECKPOINT_WEIGHTS, p, model->block,
-                                    error);
+    use(model, false);
+    return checkpoint_read(file, &model->params, CHECKPOINT_WEIGHTS, &model->prepared,
+                           model->block, error);
 }

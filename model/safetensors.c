@@ -46,29 +46,22 @@ static size_t bytes_of(const SafeTensor *tensor)
     return bytes;
 }
 
-static void put_tensor(JsonWriter *json, const SafeTensor *tensor, size_t begin)
+static void put_integers(JsonWriter *json, const char *key, const int64_t *value, int count)
 {
-    json_open(json, tensor->name);
-    json_put_text(json, "dtype", dtypes[tensor->dtype].name);
-    json_open_array(json, "shape");
-    for (int i = 0; i < tensor->dimensions; i++) json_put_integer(json, NULL, tensor->shape[i]);
-    json_close(json);
-    json_open_array(json, "data_offsets");
-    json_put_integer(json, NULL, (int64_t)begin);
-    json_put_integer(json, NULL, (int64_t)(begin + bytes_of(tensor)));
-    json_close(json);
+    json_open_array(json, key);
+    for (int i = 0; i < count; i++) json_put_integer(json, NULL, value[i]);
     json_close(json);
 }
 
 static void put_header(JsonWriter *json, const SafeTensor *tensors, int count,
                        const SafeMetadata *metadata, int metadata_count)
 {
-    size_t begin = 0;
+    int64_t begin = 0, end;
     json_open(json, NULL);
     json_open(json, "__metadata__");
     json_put_text(json, CRC_HEADER, CRC_UNKNOWN);
     for (int i = 0; i < metadata_count; i++)
-        json_put_text(json, metadata[i].key, metadata[i].text);
+        if (metadata[i].text) json_put_text(json, metadata[i].key, metadata[i].text);
     for (int i = 0; i < count; i++) {
         char key[sizeof CRC_PREFIX + NAME_LIMIT], crc[CRC_DIGITS + 1];
         snprintf(key, sizeof key, CRC_PREFIX "%s", tensors[i].name);
@@ -76,8 +69,14 @@ static void put_header(JsonWriter *json, const SafeTensor *tensors, int count,
                       crc_text(crc, crc32_z(0, tensors[i].data, bytes_of(&tensors[i]))));
     }
     json_close(json);
-    for (int i = 0; i < count; begin += bytes_of(&tensors[i++]))
-        put_tensor(json, &tensors[i], begin);
+    for (const SafeTensor *t = tensors; t < tensors + count; t++, begin = end) {
+        end = begin + (int64_t)bytes_of(t);
+        json_open(json, t->name);
+        json_put_text(json, "dtype", dtypes[t->dtype].name);
+        put_integers(json, "shape", t->shape, t->dimensions);
+        put_integers(json, "data_offsets", (const int64_t[]){begin, end}, 2);
+        json_close(json);
+    }
     json_close(json);
 }
 
@@ -178,30 +177,41 @@ static bool not_safetensors(const SafeFile *file, const char *bytes, size_t leng
                      file->path);
 }
 
-/* *bytes (=) bytes 0 .. 8+n-1 and a NUL, to be freed in any case. */
-static bool read_header(const SafeFile *file, char **bytes, uint64_t *length, Error *error)
+/* *bytes (=) bytes 0 .. 8+n-1 and a NUL, to be freed in any case; file->start, size and header. */
+static bool read_header(SafeFile *file, char **bytes, Error *error)
 {
     char begin[32];
-    uint64_t size = file->length;
+    uint64_t size = file->length, length = 0;
     size_t known = size < sizeof begin ? (size_t)size : sizeof begin;
     if (!size) return error_set(error, "'%s' is empty", file->path);
     if (!read_at(file, 0, begin, known, error)) return false;
-    if (size >= LENGTH_BYTES) memcpy(length, begin, LENGTH_BYTES);
-    if (size < LENGTH_BYTES + 2 || *length < 2 || *length > SAFETENSORS_HEADER_LIMIT ||
+    if (size >= LENGTH_BYTES) memcpy(&length, begin, LENGTH_BYTES);
+    if (size < LENGTH_BYTES + 2 || length < 2 || length > SAFETENSORS_HEADER_LIMIT ||
         begin[LENGTH_BYTES] != '{')
         return not_safetensors(file, begin, known, error);
-    if (*length > size - LENGTH_BYTES)
+    if (length > size - LENGTH_BYTES)
         return error_set(error, "'%s' is cut off: its header of %llu bytes is not all there",
-                         file->path, (unsigned long long)*length);
-    *bytes = calloc(1, LENGTH_BYTES + *length + 1);
+                         file->path, (unsigned long long)length);
+    file->start = LENGTH_BYTES + length;
+    file->size = size - file->start;
+    *bytes = calloc(1, file->start + 1);
     if (!*bytes) return error_memory(error, "for the header of '%s'", file->path);
-    return read_at(file, 0, *bytes, LENGTH_BYTES + *length, error);
+    if (!read_at(file, 0, *bytes, file->start, error)) return false;
+    file->header = json_parse(*bytes + LENGTH_BYTES, length, "header", error);
+    return file->header || error_prefix(error, "'%s' is damaged", file->path);
 }
 
-/* Verifies "crc32.header", if it is there. Zeroes its digits in `bytes`. */
-static bool verify_header(const SafeFile *file, char *bytes, size_t size, Error *error)
+/* Checks that the metadata are texts, and verifies "crc32.header", if it is there. Zeroes its digits
+ * in `bytes`. */
+static bool check_metadata(const SafeFile *file, char *bytes, size_t size, Error *error)
 {
-    const char *stored = safetensors_metadata(file, CRC_HEADER);
+    json_t *metadata = json_object_get(file->header, "__metadata__"), *value;
+    const char *key, *stored = safetensors_metadata(file, CRC_HEADER);
+    bool texts = !metadata || json_is_object(metadata);
+    json_object_foreach(metadata, key, value) texts = texts && json_is_string(value);
+    if (!texts)
+        return error_set(error, "'%s' is damaged: its __metadata__ is no map of texts",
+                         file->path);
     char member[sizeof CRC_HEADER + CRC_DIGITS + 8], crc[CRC_DIGITS + 1];
     if (!stored) return true;
     snprintf(member, sizeof member, "\"" CRC_HEADER "\":\"%.8s\"", stored);
@@ -245,8 +255,9 @@ static bool read_shape(const SafeFile *file, SafeTensor *tensor, const json_t *s
 }
 
 static bool read_tensor(const SafeFile *file, SafeTensor *tensor, const char *name,
-                        const json_t *value, Error *error)
+                        json_t *value, Error *error)
 {
+    json_int_t from, to;
     bool plain = *name && strlen(name) <= NAME_LIMIT;
     for (const char *s = name; *s; s++) plain &= (unsigned char)*s >= 0x20 && *s != 0x7F;
     if (!plain)
@@ -258,11 +269,8 @@ static bool read_tensor(const SafeFile *file, SafeTensor *tensor, const char *na
     while (tensor->dtype < DTYPE_UNKNOWN && strcmp(dtypes[tensor->dtype].name, dtype))
         tensor->dtype++;
 
-    const json_t *offsets = json_object_get(value, "data_offsets");
-    const json_t *begin = json_array_get(offsets, 0), *end = json_array_get(offsets, 1);
-    int64_t from = json_integer_value(begin), to = json_integer_value(end);
-    if (json_array_size(offsets) != 2 || !json_is_integer(begin) || !json_is_integer(end) ||
-        from < 0 || to < from || (uint64_t)to > file->size)
+    if (json_unpack(value, "{s:[I,I!]}", "data_offsets", &from, &to) || from < 0 || to < from ||
+        (uint64_t)to > file->size)
         return wrong(file, tensor->name, "lies outside of the file, which may be cut off",
                      error);
     tensor->begin = (uint64_t)from;
@@ -294,17 +302,6 @@ static bool check_places(const SafeFile *file, Error *error)
                      (unsigned long long)(file->size - end));
 }
 
-static bool check_metadata(const SafeFile *file, Error *error)
-{
-    json_t *metadata = json_object_get(file->header, "__metadata__"), *value;
-    const char *key;
-    if (!metadata) return true;
-    bool good = json_is_object(metadata);
-    json_object_foreach(metadata, key, value) good = good && json_is_string(value);
-    if (good) return true;
-    return error_set(error, "'%s' is damaged: its __metadata__ is no map of texts", file->path);
-}
-
 static bool read_tensors(SafeFile *file, Error *error)
 {
     json_t *value;
@@ -317,16 +314,6 @@ static bool read_tensors(SafeFile *file, Error *error)
                                                 error)) return false;
     qsort(file->tensor, (size_t)file->count, sizeof *file->tensor, by_place);
     return check_places(file, error);
-}
-
-static bool parse_header(SafeFile *file, char *bytes, uint64_t length, Error *error)
-{
-    file->start = LENGTH_BYTES + length;
-    file->size = file->length - file->start;
-    file->header = json_parse(bytes + LENGTH_BYTES, length, "header", error);
-    if (!file->header) return error_prefix(error, "'%s' is damaged", file->path);
-    return check_metadata(file, error) && verify_header(file, bytes, file->start, error) &&
-           read_tensors(file, error);
 }
 
 static bool open_file(SafeFile *file, Error *error)
@@ -344,12 +331,10 @@ bool safetensors_open_bytes(SafeFile *file, const void *bytes, size_t size, cons
                             Error *error)
 {
     char *header = NULL;
-    uint64_t length = 0;
     *file = (SafeFile){.fd = -1, .bytes = bytes, .length = size};
     if (!(file->path = strdup(name))) return error_memory(error, "to read '%s'", name);
-    bool good = (file->bytes || open_file(file, error)) &&
-                read_header(file, &header, &length, error) &&
-                parse_header(file, header, length, error);
+    bool good = (file->bytes || open_file(file, error)) && read_header(file, &header, error) &&
+                check_metadata(file, header, file->start, error) && read_tensors(file, error);
     free(header);
     if (!good) safetensors_close(file);
     return good;

@@ -58,7 +58,7 @@ typedef struct SafeTensor {
 } SafeTensor;
 
 typedef struct SafeMetadata {
-    const char *key, *text;
+    const char *key, *text;  // text NULL: left out
 } SafeMetadata;
 
 /* Replaces the file at `path` in one instant (base/file.h). Names must be distinct. */

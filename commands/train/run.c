@@ -252,11 +252,12 @@ static bool read_last(Run *run, Error *error)
     CheckpointFile last;
     if (!checkpoint_open(&last, run->last, error)) return false;
     const Params *params = &run->model.params;
-    bool good = read_progress(run, last.progress, error) &&
-                checkpoint_read(&last, params, CHECKPOINT_WEIGHTS, run->model.block, error);
+    bool good =
+        read_progress(run, last.progress, error) &&
+        checkpoint_read(&last, params, CHECKPOINT_WEIGHTS, NULL, run->model.block, error);
     for (const CheckpointBlock *b = run->trainer->optimizer.block; good && b->at; b++) {
         const char *prefix = checkpoint_has(&last, b->prefix) ? b->prefix : b->other;
-        good = checkpoint_read(&last, params, prefix, b->at, error);
+        good = checkpoint_read(&last, params, prefix, NULL, b->at, error);
     }
     checkpoint_close(&last);
     return good;
@@ -266,7 +267,8 @@ bool run_read_weights(real *block, const Run *run, const char *path, Error *erro
 {
     CheckpointFile file;
     if (!bundle_open(&file, path, error)) return false;
-    bool good = checkpoint_read(&file, &run->model.params, CHECKPOINT_WEIGHTS, block, error);
+    bool good =
+        checkpoint_read(&file, &run->model.params, CHECKPOINT_WEIGHTS, NULL, block, error);
     checkpoint_close(&file);
     return good;
 }
@@ -453,7 +455,8 @@ bool run_begin(Run *run, Error *error)
     if (run->resumed) folder_scan(&run->folder, true);
     if ((is_new || !run->complete) &&
         !file_replace_text(folder_file(path, &run->folder, "config.json"),
-                           options_to_json(run->settings->groups, SETTINGS_GROUPS, false), error))
+                           options_to_json(run->settings->groups, SETTINGS_GROUPS, false),
+                           error))
         return false;
     if (metrics) return metrics_write(&run->metrics, error);
     if (!metrics_open(&run->metrics, folder_file(path, &run->folder, "metrics.jsonl"),

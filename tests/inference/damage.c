@@ -55,7 +55,7 @@ static bool same(void)
 {
     CheckpointFile file;
     if (!checkpoint_open_bytes(&file, copy, size, "it", &error)) return false;
-    bool good = checkpoint_read(&file, &params, CHECKPOINT_WEIGHTS, block, &error);
+    bool good = checkpoint_read(&file, &params, CHECKPOINT_WEIGHTS, NULL, block, &error);
     if (good) {
         assert_memory_equal(block, weights, params.size * sizeof *block);
         assert_string_equal(file.config, whole.config);
@@ -88,7 +88,7 @@ TEST(version_1_loads)
     block = block_zeros(params.size * sizeof(real), &error);
     assert_true(checkpoint_open_bytes(&whole, version_1, version_1_size, "it", &error));
     for (int i = 0; i < 3; i++)
-        assert_true(checkpoint_read(&whole, &params, prefixes[i], weights, &error));
+        assert_true(checkpoint_read(&whole, &params, prefixes[i], NULL, weights, &error));
 
     const Checkpoint small = {.params = &params,
                               .weights = weights,

@@ -73,7 +73,8 @@ static void same_block(const CheckpointFile *file, const char *prefix, const rea
     real *block = block_zeros(params.size * sizeof(real), &error);
     assert_true(checkpoint_has(file, prefix));
     assert_true(checkpoint_fits(file, &params, prefix, false, &error));
-    if (!checkpoint_read(file, &params, prefix, block, &error)) fail_msg("%s", error.text);
+    if (!checkpoint_read(file, &params, prefix, NULL, block, &error))
+        fail_msg("%s", error.text);
     for (int i = 0; i < params.count; i++) {
         const Tensor *tensor = &params.tensor[i];
         for (size_t k = tensor->offset; k < tensor->offset + tensor->count; k++)
@@ -149,7 +150,7 @@ TEST(variants_come_back)
         assert_true(options_from_json(&group, 1, file.config, path, false, &error));
         char *again = options_to_json(&group, 1, false);
         assert_string_equal(again, json);
-        assert_true(checkpoint_read(&file, &table, "", read, &error));
+        assert_true(checkpoint_read(&file, &table, "", NULL, read, &error));
         assert_memory_equal(read, saved, table.size * sizeof *read);
         checkpoint_close(&file);
         free(saved), free(read), free(json), free(again);
@@ -186,7 +187,7 @@ TEST(another_network_is_told_apart)
         real *block = block_zeros(table.size * sizeof(real), &error);
         assert_false(checkpoint_fits(&file, &table, "", false, &error));
         assert_says(cases[i].error);
-        assert_false(checkpoint_read(&file, &table, "", block, &error));
+        assert_false(checkpoint_read(&file, &table, "", NULL, block, &error));
         assert_says("tensor 'model.");
         free(block);
         params_free(&table);
@@ -210,7 +211,7 @@ TEST(numbers_must_be_finite)
         *number = cases[i].number;
         save(&checkpoint);
         CheckpointFile file = opened();
-        assert_false(checkpoint_read(&file, &params, "", block, &error));
+        assert_false(checkpoint_read(&file, &params, "", NULL, block, &error));
         assert_says(cases[i].error);
         checkpoint_close(&file);
     }
@@ -220,7 +221,7 @@ TEST(numbers_must_be_finite)
     *number = -1e-9f;
     save(&checkpoint);
     CheckpointFile file = opened();
-    assert_false(checkpoint_read(&file, &params, CHECKPOINT_ADAM_V, block, &error));
+    assert_false(checkpoint_read(&file, &params, CHECKPOINT_ADAM_V, NULL, block, &error));
     assert_says("'adam.v.model.decoder.layers.1.fc2.bias' holds a negative number at place 2");
     checkpoint_close(&file);
     *number = kept;
