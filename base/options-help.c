@@ -96,20 +96,8 @@ int option_brief(const Option *option)
     return (int)(s - help);
 }
 
-static int left_column(const OptionGroup *groups, int count, bool brief)
-{
-    int left = 0;
-    for (OptionPlace p = {0}; options_next(&p, groups, count);) {
-        if (brief && !(p.option->flags & OPTION_COMMON)) continue;
-        char *usage = option_usage(p.group, p.option);
-        int width = usage ? columns_width(usage) + 4 : 0;
-        if (width > left && width <= LEFT_LIMIT) left = width;
-        free(usage);
-    }
-    return left;
-}
-
-static bool write_option(FILE *out, const OptionPlace *place, int left, bool brief)
+/* Writes an option's lines, or if out is NULL widens *left, the left column, for it. */
+static bool put_option(FILE *out, int *left, const OptionPlace *place, bool brief)
 {
     const Option *option = place->option;
     char *usage = option_usage(place->group, option);
@@ -117,11 +105,12 @@ static bool write_option(FILE *out, const OptionPlace *place, int left, bool bri
     char *help = brief ? strndup(option->help, (size_t)first_phrase)
                        : option_meaning(place->group, option);
     bool good = usage && help;
-    if (good) {
-        int width = columns_width(usage);
-        bool below = width + 4 > left;
+    int width = good ? columns_width(usage) : 0, needs = width + 4;
+    if (!out && needs > *left && needs <= LEFT_LIMIT) *left = needs;
+    if (good && out) {
+        bool below = needs > *left;
         fprintf(out, "  %s%s", usage, below ? "\n" : "");
-        columns_wrap(out, help, below ? left : left - width - 2, left, WIDTH);
+        columns_wrap(out, help, below ? *left : *left - width - 2, *left, WIDTH);
     }
     free(usage);
     free(help);
@@ -131,14 +120,14 @@ static bool write_option(FILE *out, const OptionPlace *place, int left, bool bri
 char *options_help(const OptionGroup *groups, int count, bool brief)
 {
     TextStream stream;
-    FILE *out = textstream_open(&stream);
-    bool good = out;
-    int left = left_column(groups, count, brief);
-    for (OptionPlace p = {0}; good && options_next(&p, groups, count);) {
-        if (brief && !(p.option->flags & OPTION_COMMON)) continue;
-        if (p.begins && !brief) fprintf(out, "%s%s\n", ftell(out) ? "\n" : "", p.title);
-        good = write_option(out, &p, left, brief);
-    }
+    bool good = textstream_open(&stream);
+    for (int left = 0, writes = 0; writes < 2; writes++)
+        for (OptionPlace p = {0}; good && options_next(&p, groups, count);) {
+            if (brief && !(p.option->flags & OPTION_COMMON)) continue;
+            if (writes && p.begins && !brief)
+                fprintf(stream.out, "%s%s\n", ftell(stream.out) ? "\n" : "", p.title);
+            good = put_option(writes ? stream.out : NULL, &left, &p, brief);
+        }
     char *text = textstream_close(&stream);
     if (good) return text;
     free(text);

@@ -282,22 +282,7 @@ static bool more(ArgumentReader *r)
     return r->next < r->argc;
 }
 
-/* The value in the argument after the option's name. */
-static bool read_value(ArgumentReader *r, Mention *mention, Error *error)
-{
-    const char *name = mention->option->name;
-    char wanted[WANTED_TEXT];
-    describe(wanted, sizeof wanted, mention->option);
-    if (r->next >= r->argc)
-        return error_set(error, "--%s takes %s, but nothing follows it", name, wanted);
-    const char *text = mention->text = r->argv[r->next++];
-    OptionPlace next;
-    if (strncmp(text, "--", 2) ||
-        !find(&next, r->groups, r->count, text + 2, strcspn(text + 2, "=")))
-        return true;
-    return error_set(error, "--%s takes %s, but '%s' follows it", name, wanted, text);
-}
-
+/* *mention (=) the next word, and the one after it if that is its value. */
 static bool read_mention(ArgumentReader *r, Mention *mention, Error *error)
 {
     const char *word = r->argv[r->next++];
@@ -320,7 +305,16 @@ static bool read_mention(ArgumentReader *r, Mention *mention, Error *error)
     mention->text = name[length] ? name + length + 1 : NULL;
     if (no && mention->text) return error_set(error, "--no-%s takes no value", option->name);
     if (kind == OPTION_FLAG && !mention->text) mention->text = no ? "false" : "true";
-    return no || mention->text || read_value(r, mention, error);
+    if (no || mention->text) return true;
+    char wanted[WANTED_TEXT];
+    describe(wanted, sizeof wanted, option);
+    if (r->next >= r->argc)
+        return error_set(error, "--%s takes %s, but nothing follows it", option->name, wanted);
+    const char *text = mention->text = r->argv[r->next++];
+    bool follows = !strncmp(text, "--", 2) && find(&(OptionPlace){0}, r->groups, r->count,
+                                                   text + 2, strcspn(text + 2, "="));
+    return !follows ||
+           error_set(error, "--%s takes %s, but '%s' follows it", option->name, wanted, text);
 }
 
 bool options_parse(const OptionGroup *groups, int count, int argc, char *const *argv,
