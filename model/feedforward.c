@@ -40,22 +40,18 @@ INLINED void smooth(Activated (*f)(real), real *h, real *slope, size_t count)
     }
 }
 
-static void relu(real *h, size_t count)
-{
-#pragma omp simd
-    for (size_t i = 0; i < count; i++) h[i] = h[i] < 0 ? 0 : h[i];  // NaN stays NaN
-}
-
 /* (2) H = dropout(f(A)) */
 static void activate(const FeedforwardSaved *saved, size_t count)
 {
-    switch ((Activation)saved->activation) {
-    case ACTIVATION_RELU: relu(saved->H, count); break;
-    case ACTIVATION_GELU: smooth(gelu, saved->H, saved->slope, count); break;
-    case ACTIVATION_SWISH: smooth(swish, saved->H, saved->slope, count); break;
+    real *h = saved->H, *slope = saved->slope;
+    if (saved->activation == ACTIVATION_GELU) smooth(gelu, h, slope, count);
+    if (saved->activation == ACTIVATION_SWISH) smooth(swish, h, slope, count);
+    if (saved->activation == ACTIVATION_RELU) {
+#pragma omp simd
+        for (size_t i = 0; i < count; i++) h[i] = h[i] < 0 ? 0 : h[i];  // NaN stays NaN
     }
-    dropout_apply(saved->H, saved->H, &saved->mask, count);
-    if (saved->slope) dropout_apply(saved->slope, saved->slope, &saved->mask, count);
+    dropout_apply(h, h, &saved->mask, count);
+    if (slope) dropout_apply(slope, slope, &saved->mask, count);
 }
 
 /* (2) dA = dropout(dH) ⊙ f'(A) in place of dH */

@@ -110,28 +110,24 @@ static void attention(Listing *list, AttentionWeights *p, const char *module, co
         score_scale(score, D / H);
 }
 
-static void layer_of(Listing *list, LayerWeights *layer, bool decoder, const ModelConfig *c)
-{
-    attention(list, &layer->self, "self_attn", "self_attn.out_proj", c);
-    norm(list, &layer->self_norm, "self_attn_layer_norm", c->d_model);
-    if (decoder) {
-        attention(list, &layer->cross, "encoder_attn", "encoder_attn.out_proj", c);
-        norm(list, &layer->cross_norm, "encoder_attn_layer_norm", c->d_model);
-    }
-    linear(list, &layer->ffn.fc1, "fc1", c->ffn, c->d_model);
-    linear(list, &layer->ffn.fc2, "fc2", c->d_model, c->ffn);
-    norm(list, &layer->final_norm, "final_layer_norm", c->d_model);
-}
-
 static void stack(Listing *list, const char *name, LayerWeights *layer, int layers,
                   NormWeights *last, bool decoder, const ModelConfig *c)
 {
-    for (int l = 0; l < layers; l++) {
+    int D = c->d_model;
+    for (int l = 0; l < layers; l++, layer++) {
         snprintf(list->prefix, sizeof list->prefix, "model.%s.layers.%d.", name, l);
-        layer_of(list, &layer[l], decoder, c);
+        attention(list, &layer->self, "self_attn", "self_attn.out_proj", c);
+        norm(list, &layer->self_norm, "self_attn_layer_norm", D);
+        if (decoder) {
+            attention(list, &layer->cross, "encoder_attn", "encoder_attn.out_proj", c);
+            norm(list, &layer->cross_norm, "encoder_attn_layer_norm", D);
+        }
+        linear(list, &layer->ffn.fc1, "fc1", c->ffn, D);
+        linear(list, &layer->ffn.fc2, "fc2", D, c->ffn);
+        norm(list, &layer->final_norm, "final_layer_norm", D);
     }
     snprintf(list->prefix, sizeof list->prefix, "model.%s.", name);
-    if (c->norm == NORM_PRE) norm(list, last, "layer_norm", c->d_model);
+    if (c->norm == NORM_PRE) norm(list, last, "layer_norm", D);
 }
 
 static void embedding(Listing *list, Matrix *E, const char *module, int V, int D)

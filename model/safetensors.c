@@ -150,8 +150,7 @@ static bool read_at(const SafeFile *file, uint64_t offset, void *data, size_t le
 
 /* Says why these first bytes begin no safetensors file. Names files that are often downloaded
  * by mistake. */
-static bool not_safetensors(const SafeFile *file, const char *bytes, size_t length,
-                            Error *error)
+static bool not_safetensors(const SafeFile *file, const char *bytes, Error *error)
 {
     static const struct {
         const char *begin, *what;
@@ -163,14 +162,11 @@ static bool not_safetensors(const SafeFile *file, const char *bytes, size_t leng
         {"\x1F\x8B", "gzip, so unpack it first"},
         {"{", "JSON, without the eight bytes of length before it"},
     };
-    size_t blank = 0;
-    while (blank < length && strchr(" \t\r\n", bytes[blank]) && bytes[blank]) blank++;
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
-        size_t n = strlen(others[i].begin), skip = others[i].begin[0] == '<' ? blank : 0;
-        if (length - skip >= n && !memcmp(bytes + skip, others[i].begin, n))
+    bytes += strspn(bytes, " \t\r\n");
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (!strncmp(bytes, others[i].begin, strlen(others[i].begin)))
             return error_set(error, "'%s' is not a safetensors file: it begins like %s",
                              file->path, others[i].what);
-    }
     return error_set(error,
                      "'%s' is not a safetensors file: it does not begin with the length "
                      "of a header and the header",
@@ -180,15 +176,15 @@ static bool not_safetensors(const SafeFile *file, const char *bytes, size_t leng
 /* *bytes (=) bytes 0 .. 8+n-1 and a NUL, to be freed in any case; file->start, size and header. */
 static bool read_header(SafeFile *file, char **bytes, Error *error)
 {
-    char begin[32];
+    char begin[33] = "";
     uint64_t size = file->length, length = 0;
-    size_t known = size < sizeof begin ? (size_t)size : sizeof begin;
+    size_t known = size < sizeof begin ? (size_t)size : sizeof begin - 1;
     if (!size) return error_set(error, "'%s' is empty", file->path);
     if (!read_at(file, 0, begin, known, error)) return false;
     if (size >= LENGTH_BYTES) memcpy(&length, begin, LENGTH_BYTES);
     if (size < LENGTH_BYTES + 2 || length < 2 || length > SAFETENSORS_HEADER_LIMIT ||
         begin[LENGTH_BYTES] != '{')
-        return not_safetensors(file, begin, known, error);
+        return not_safetensors(file, begin, error);
     if (length > size - LENGTH_BYTES)
         return error_set(error, "'%s' is cut off: its header of %llu bytes is not all there",
                          file->path, (unsigned long long)length);
@@ -316,25 +312,19 @@ static bool read_tensors(SafeFile *file, Error *error)
     return check_places(file, error);
 }
 
-static bool open_file(SafeFile *file, Error *error)
-{
-    struct stat found;
-    file->fd = file_open(file->path, O_RDONLY, error);
-    if (file->fd < 0) return false;
-    if (fstat(file->fd, &found))
-        return error_set(error, "cannot read '%s': %s", file->path, strerror(errno));
-    file->length = (uint64_t)found.st_size;
-    return true;
-}
-
 bool safetensors_open_bytes(SafeFile *file, const void *bytes, size_t size, const char *name,
                             Error *error)
 {
     char *header = NULL;
-    *file = (SafeFile){.fd = -1, .bytes = bytes, .length = size};
+    struct stat found = {.st_size = (off_t)size};
+    *file = (SafeFile){.fd = -1, .bytes = bytes};
     if (!(file->path = strdup(name))) return error_memory(error, "to read '%s'", name);
-    bool good = (file->bytes || open_file(file, error)) && read_header(file, &header, error) &&
-                check_metadata(file, header, file->start, error) && read_tensors(file, error);
+    bool good = bytes || (file->fd = file_open(name, O_RDONLY, error)) >= 0;
+    if (good && !bytes && fstat(file->fd, &found))
+        good = error_set(error, "cannot read '%s': %s", name, strerror(errno));
+    file->length = (uint64_t)found.st_size;
+    good = good && read_header(file, &header, error) &&
+           check_metadata(file, header, file->start, error) && read_tensors(file, error);
     free(header);
     if (!good) safetensors_close(file);
     return good;
