@@ -268,42 +268,38 @@ static char *data_of(Snapshot *snapshot, bool given)
     return good ? text : (free(text), NULL);
 }
 
-/* The attention of line 0 for the target, whose probabilities are `each`, or NULL. */
-static char *attention_of(const Answer *answer, const Packed *to, const char *const *unknown,
-                          const double *each, bool given)
-{
-    const Packed from = {1, answer->lines.start[1], answer->lines.ids.id, NULL};
-    Snapshot *snapshot = snapshot_open_for(
-        &web.model, &from, to, web.model.prepared.count ? KEEP_ATTENTION : KEEP_GRADIENTS,
-        &web.error);
-    if (!snapshot) return NULL;
-    snapshot->unknown[SOURCE] = (const char *const *)answer->lines.unknown;
-    snapshot->unknown[TARGET] = unknown;
-    snapshot->each = each;
-    char *data = data_of(snapshot, given);
-    snapshot_close(snapshot);
-    return data;
-}
-
 /* The data of a page (explain/page.h) for a sentence and a translation of it, "" for the model's own, with
  * gradients. For web_release. */
 char *EXPORT(web_attention)(const char *text, const char *given)
 {
     Answer answer = {0};
     IdLines line = {.find_unknown = true};
+    const Hypothesis *best = NULL;
     const char **copied = NULL;
     char *data = NULL;
-    if (*given
-            ? idlines_add(&line, web.vocabulary.tokenizer[TARGET], web.model.config.max_length,
-                          given, strlen(given), NULL, &web.error) &&
-                  read_lines(&answer, text)
-            : translate(&answer, text) &&
-                  copy(&copied, &answer, 0, answer.found.sentence->hypothesis)) {
-        const Hypothesis *best = *given ? NULL : answer.found.sentence->hypothesis;
-        const Packed own = {1, best ? best->length : line.start[1],
-                            best ? best->id : line.ids.id, NULL};
-        data = attention_of(&answer, &own, best ? copied : (const char *const *)line.unknown,
-                            best ? best->each : NULL, !best);
+    bool good = *given ? idlines_add(&line, web.vocabulary.tokenizer[TARGET],
+                                     web.model.config.max_length, given, strlen(given), NULL,
+                                     &web.error) &&
+                             read_lines(&answer, text)
+                       : translate(&answer, text);
+    if (good && !*given) {
+        best = answer.found.sentence->hypothesis;
+        good = copy(&copied, &answer, 0, best);
+    }
+    if (good) {
+        const Packed from = {1, answer.lines.start[1], answer.lines.ids.id, NULL},
+                     to = {1, best ? best->length : line.start[1],
+                           best ? best->id : line.ids.id, NULL};
+        Snapshot *snapshot = snapshot_open_for(
+            &web.model, &from, &to, web.model.prepared.count ? KEEP_ATTENTION : KEEP_GRADIENTS,
+            &web.error);
+        if (snapshot) {
+            snapshot->unknown[SOURCE] = (const char *const *)answer.lines.unknown;
+            snapshot->unknown[TARGET] = best ? copied : (const char *const *)line.unknown;
+            snapshot->each = best ? best->each : NULL;
+            data = data_of(snapshot, !best);
+        }
+        snapshot_close(snapshot);
     }
     free(copied);
     idlines_free(&line);
