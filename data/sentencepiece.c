@@ -206,7 +206,7 @@ const char *charsmap_longest(Bytes charsmap, size_t *replaced, const char *text,
     const char *found = NULL;
     if (!parse_charsmap(&map, charsmap)) return NULL;
     uint32_t state = offset(unit_at(&map, 0));
-    for (size_t i = 0; i < length; i++) {
+    for (size_t i = 0; i < length && text[i]; i++) {
         uint32_t j = state ^ (unsigned char)text[i], unit = unit_at(&map, j);
         if ((unit & 0x800000ffu) != (unsigned char)text[i]) break;  // not an edge
         state = j ^ offset(unit);
