@@ -68,11 +68,23 @@ enum { CHARSMAP = 2, PREFIX, COLLAPSES };  // of a normaliser
 
 /* ---- the normalisation table ---- */
 
+/* What is known of a state, or of a unit. */
+typedef struct Reach {
+    int32_t edge;  // the first unit that is an edge of this state, or -1
+    int32_t next;  // the next edge of the same state as unit of this number, or -1
+    bool done;
+    uint8_t depth, matches;  // the most bytes, and the most rules, on one path from it
+} Reach;
+
 typedef struct Charsmap {
     const unsigned char *unit;  // [units] of 4 bytes
     uint32_t units;
     const char *string;
-    size_t size;  // bytes of all strings
+    size_t size;         // bytes of all strings
+    Reach *reach;        // [units]
+    CharsmapRule *rule;  // called for each rule; or NULL
+    void *context;
+    char from[MAX_DEPTH + 2];  // the path to a state
 } Charsmap;
 
 /* Four bytes as a little-endian number. */
@@ -108,62 +120,52 @@ static bool parse_charsmap(Charsmap *map, Bytes bytes)
     return map->string[map->size - 1] == 0;
 }
 
-/* What is known of a state: the length of the longest path from it, and the most leaves on
- * one. */
-typedef struct Reach {
-    int32_t edge;  // the first unit that is an edge of this state, or -1
-    int32_t next;  // the next edge of the same state as unit of this number, or -1
-    bool done;
-    uint8_t depth, matches;
-} Reach;
-
-/* Checks a state and all states that can be reached from it. A path with a cycle becomes too
- * deep. */
-static bool check_state(const Charsmap *map, Reach *reach, uint32_t state, int depth)
+/* Checks a state and all states that can be reached from it, and calls the rule for each leaf. A path
+ * with a cycle becomes too deep. */
+static bool walk(Charsmap *map, uint32_t state, int depth)
 {
     if (depth > MAX_DEPTH || (state | 255) >= map->units) return false;
-    Reach *here = &reach[state];
-    if (here->done) return true;
-    for (int32_t j = here->edge; j >= 0; j = reach[j].next) {
+    Reach *here = &map->reach[state];
+    if (here->done && !map->rule) return true;
+    for (int32_t j = here->edge; j >= 0; j = map->reach[j].next) {
         uint32_t unit = unit_at(map, (uint32_t)j), to = (uint32_t)j ^ offset(unit);
-        if (!check_state(map, reach, to, depth + 1)) return false;
+        map->from[depth] = (char)unit;
+        if (!walk(map, to, depth + 1)) return false;
         if (has_leaf(unit)) {
             uint32_t value = unit_at(map, to) & 0x7fffffffu;
             if (value >= map->size || (value > 0 && map->string[value - 1] != 0) ||
                 strnlen(map->string + value, MAX_OUTPUT + 1) > MAX_OUTPUT)
                 return false;
+            map->from[depth + 1] = 0;
+            if (map->rule) map->rule(map->context, map->from, map->string + value);
         }
-        int further = reach[to].depth + 1, matches = reach[to].matches + has_leaf(unit);
+        int further = map->reach[to].depth + 1,
+            matches = map->reach[to].matches + has_leaf(unit);
         if (further > MAX_DEPTH || matches > MAX_MATCHES) return false;
         if (further > here->depth) here->depth = (uint8_t)further;
         if (matches > here->matches) here->matches = (uint8_t)matches;
     }
-    here->done = true;
-    return true;
+    return here->done = true;
 }
 
-static bool check_table(const Charsmap *map, Reach *reach)
+/* Fails if an offset leads outside of the table; an empty table is valid. Calls the rule, unless it is
+ * NULL, for each. */
+static bool walk_table(Bytes table, void *context, CharsmapRule *rule, Error *error)
 {
-    for (uint32_t i = 0; i < map->units; i++) reach[i].edge = reach[i].next = -1;
-    for (uint32_t j = 0; j < map->units; j++) {
-        uint32_t unit = unit_at(map, j), state = j ^ (unit & 0xff);
-        if (unit >> 31 || state >= map->units) continue;
-        reach[j].next = reach[state].edge;
-        reach[state].edge = (int32_t)j;
-    }
-    return check_state(map, reach, offset(unit_at(map, 0)), 0);
-}
-
-/* Fails if an offset leads outside of the table; an empty table is valid. */
-static bool check_charsmap(Bytes table, Error *error)
-{
-    Charsmap map;
+    Charsmap map = {.context = context, .rule = rule};
     if (table.count == 0) return true;
     if (!parse_charsmap(&map, table) || !utf8_is_valid(map.string, map.size, NULL))
         return error_set(error, "its normalisation table is broken");
-    Reach *reach = calloc(map.units, sizeof *reach);
+    Reach *reach = map.reach = malloc(map.units * sizeof *reach);
     if (!reach) return error_set(error, "out of memory");
-    bool good = check_table(&map, reach);
+    for (uint32_t i = 0; i < map.units; i++) reach[i] = (Reach){.edge = -1, .next = -1};
+    for (uint32_t j = 0; j < map.units; j++) {
+        uint32_t unit = unit_at(&map, j), state = j ^ (unit & 0xff);
+        if (unit >> 31 || state >= map.units) continue;
+        reach[j].next = reach[state].edge;
+        reach[state].edge = (int32_t)j;
+    }
+    bool good = walk(&map, offset(unit_at(&map, 0)), 0);
     free(reach);
     return good || error_set(error,
                              "its normalisation table is broken, or a text becomes more "
@@ -171,33 +173,9 @@ static bool check_charsmap(Bytes table, Error *error)
                              MAX_OUTPUT);
 }
 
-typedef struct RuleWalk {
-    Charsmap map;
-    char from[MAX_DEPTH + 1];
-    void *context;
-    CharsmapRule *rule;
-} RuleWalk;
-
-static void walk_rules(RuleWalk *walk, uint32_t state, int depth)
+bool pieces_rules(const Pieces *pieces, void *context, CharsmapRule *rule, Error *error)
 {
-    for (uint32_t byte = 1; byte < 256; byte++) {
-        uint32_t j = state ^ byte, unit = unit_at(&walk->map, j);
-        if ((unit & 0x800000ffu) != byte) continue;  // not an edge of this state
-        uint32_t to = j ^ offset(unit);
-        walk->from[depth] = (char)byte;
-        walk->from[depth + 1] = 0;
-        if (has_leaf(unit))
-            walk->rule(walk->context, walk->from,
-                       walk->map.string + (unit_at(&walk->map, to) & 0x7fffffffu));
-        walk_rules(walk, to, depth + 1);
-    }
-}
-
-void pieces_rules(const Pieces *pieces, void *context, CharsmapRule *rule)
-{
-    RuleWalk walk = {.context = context, .rule = rule};
-    if (parse_charsmap(&walk.map, pieces->normalizer.charsmap))
-        walk_rules(&walk, offset(unit_at(&walk.map, 0)), 0);
+    return walk_table(pieces->normalizer.charsmap, context, rule, error);
 }
 
 const char *charsmap_longest(Bytes charsmap, size_t *replaced, const char *text, size_t length)
@@ -265,7 +243,7 @@ static bool read_normalizer(Normalizer *normalizer, Bytes spec, Error *error)
         if (field.number == PREFIX) normalizer->prefix = field.value;
         if (field.number == COLLAPSES) normalizer->collapses = field.value;
         if (field.number != CHARSMAP) continue;
-        if (!check_charsmap(field.bytes, error)) return false;
+        if (!walk_table(field.bytes, NULL, NULL, error)) return false;
         normalizer->charsmap = field.bytes;
     }
     return true;

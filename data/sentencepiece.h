@@ -50,7 +50,7 @@ void pieces_free(Pieces *pieces);
 typedef void CharsmapRule(void *context, const char *from, const char *to);
 
 /* Calls rule(context, from, to) for every rule of the normalisation table, both ended by NUL. */
-void pieces_rules(const Pieces *pieces, void *context, CharsmapRule *rule);
+bool pieces_rules(const Pieces *pieces, void *context, CharsmapRule *rule, Error *error);
 
 /* What the longest rule for the beginning of text [length] makes of it, ended by NUL; *replaced (=) the bytes
  * that it replaces. NULL: there is no rule. */

@@ -26,7 +26,6 @@ extern "C" {
 #include <sentencepiece_processor.h>
 #include <sentencepiece_trainer.h>
 #include <signal.h>
-#include <string_view>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -279,9 +278,9 @@ static Rules named_rules(const std::string &name)
         (*static_cast<Rules *>(context))[from] = to;
     };
     Pieces pieces;
-    if (!pieces_read(&pieces, model.data(), model.size(), &error))
+    if (!pieces_read(&pieces, model.data(), model.size(), &error) ||
+        !pieces_rules(&pieces, &rules, add, &error))
         throw std::runtime_error(error.text);
-    pieces_rules(&pieces, &rules, add);
     pieces_free(&pieces);
     return rules;
 }
