@@ -1,7 +1,6 @@
 /* tokenizer-common.c -- what both tokenizers do alike; see tokenizer-common.h. */
 #include "data/tokenizer-common.h"
 
-#include "base/grow.h"
 #include "base/packed.h"
 #include "base/utf8.h"
 #include "data/words.h"
@@ -15,28 +14,18 @@ static bool is_mark(const char *c)
     return *c && strchr(".,:;?!()\"", *c);
 }
 
-bool token_push(Ids *ids, Ids *begin, int32_t id, size_t at)
-{
-    if (!GROW(ids->id, ids->size, ids->count + 1) ||
-        (begin && !GROW(begin->id, begin->size, begin->count + 1)))
-        return false;
-    ids->id[ids->count++] = id;
-    if (begin) begin->id[begin->count++] = (int32_t)at;
-    return true;
-}
-
 bool unknown_push(Ids *ids, Ids *begin, const char *text, size_t place, size_t end, bool joined)
 {
     bool word = joined, blank = false;  // since the last word
     size_t first = place;               // blank
-    if (!joined && !token_push(ids, begin, ID_UNKNOWN, place)) return false;
+    if (!joined && !ids_push(ids, begin, ID_UNKNOWN, place)) return false;
     for (size_t at = place; at < end; at++) {
         const bool continues = (text[at] & 0xC0) == 0x80;
         if (text[at] == ' ' || text[at] == '\t') {
             if (!blank) first = at;
             blank = true;
         } else if (!continues && !is_mark(text + at)) {
-            if (word && blank && !token_push(ids, begin, ID_UNKNOWN, first)) return false;
+            if (word && blank && !ids_push(ids, begin, ID_UNKNOWN, first)) return false;
             word = true, blank = false;
         }
     }

@@ -5,9 +5,6 @@
 #include "data/sentencepiece.h"
 #include "data/tokenizer.h"
 
-/* Appends a token, and where it begins, unless `begin` is NULL. false: not enough memory. */
-bool token_push(Ids *ids, Ids *begin, int32_t id, size_t at);
-
 /* Appends an unknown token for each word of text[place .. end-1], of which a tokenizer has made one piece, and
  * where each begins, unless `begin` is NULL. A word begins at the first blank after the last word.
  * joined: the piece goes on with the token before. false: not enough memory. */

@@ -253,7 +253,7 @@ bool tokenizer_encode_begins(const Tokenizer *tokenizer, Ids *ids, Ids *begin, c
     return guarded(error, [&] {
         const std::string_view whole(text, length);
         size_t from = tag_length(tokenizer, &last, whole);
-        if (from && !token_push(ids, begin, last, 0)) throw std::bad_alloc();
+        if (from && !ids_push(ids, begin, last, 0)) throw std::bad_alloc();
         for (size_t space = 0;;) {
             size_t count = part_length(text + from, length - from);
             sentencepiece::ImmutableSentencePieceText split;
@@ -272,7 +272,7 @@ bool tokenizer_encode_begins(const Tokenizer *tokenizer, Ids *ids, Ids *begin, c
                 const int32_t id = token_of(tokenizer, last, piece.piece());
                 if (!(id == ID_UNKNOWN
                           ? unknown_push(ids, begin, text, place, from + piece.end(), joined)
-                          : token_push(ids, begin, id, place)))
+                          : ids_push(ids, begin, id, place)))
                     throw std::bad_alloc();
             }
             from += count;

@@ -29,6 +29,7 @@
 #pragma once
 
 #include "base/error.h"
+#include "base/grow.h"
 #include "base/options.h"
 
 #include <stddef.h>
@@ -72,6 +73,14 @@ typedef struct Ids {
     int32_t *id;
     size_t count, size;
 } Ids;
+
+/* Appends an id, and to `begin`, unless that is NULL, `at`. false: not enough memory. */
+static inline bool ids_push(Ids *ids, Ids *begin, int32_t id, size_t at)
+{
+    if (!GROW(ids->id, ids->size, ids->count + 1)) return false;
+    ids->id[ids->count++] = id;
+    return !begin || ids_push(begin, NULL, (int32_t)at, 0);
+}
 
 extern const char *const tokenizer_type_names[];      // "unigram", …, NULL
 extern const char *const tokenizer_normalizations[];  // "nmt_nfkc", …, NULL

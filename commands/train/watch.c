@@ -196,9 +196,7 @@ static bool encode(Ids *ids, const Tokenizer *tokenizer, const char *text, size_
     if (ids->count == 0 || ids->count + 1 > (size_t)most)
         return error_set(error, "--watch: '%.*s' is %zu tokens: 1 to %d can be watched",
                          (int)length, text, ids->count, most - 1);
-    if (!GROW(ids->id, ids->size, ids->count + 1)) return no_memory(error);
-    ids->id[ids->count++] = ID_END;
-    return true;
+    return ids_push(ids, NULL, ID_END, 0) || no_memory(error);
 }
 
 static bool read_sentence(const Run *run, Error *error)

@@ -44,8 +44,7 @@ static bool add_word(Text *text, const char *word, size_t length, Error *error)
     json_int_t id =
         known ? json_integer_value(known) : (json_int_t)json_object_size(text->number) + 1;
     bool good = copy && (known || !json_object_set_new(text->number, copy, json_integer(id))) &&
-                GROW(text->id.id, text->id.size, text->id.count + 1);
-    if (good) text->id.id[text->id.count++] = (int32_t)id;
+                ids_push(&text->id, NULL, (int32_t)id, 0);
     free(copy);
     return good || error_memory(error, "for the words of a text");
 }
@@ -64,9 +63,8 @@ static bool add_sentence(Text *text, size_t pair, const char *line, size_t lengt
         if (end > at) good = add_word(text, line + at, end - at, error);
         else end++;  // a blank
     }
-    if (good && !GROW(text->id.id, text->id.size, text->id.count + 1))
-        good = error_memory(error, "for a text");
-    if (good) text->id.id[text->id.count++] = ID_END, text->end[pair] = text->id.count;
+    if (good && !ids_push(&text->id, NULL, ID_END, 0)) good = error_memory(error, "for a text");
+    if (good) text->end[pair] = text->id.count;
     free(word);
     return good;
 }

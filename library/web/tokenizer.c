@@ -375,11 +375,11 @@ bool tokenizer_encode_begins(const Tokenizer *t, Ids *ids, Ids *begin, const cha
         last = id;
         if (id == ID_UNKNOWN && t->pieces.byte_fallback)
             for (; good && from < at; from++)
-                good = token_push(ids, begin, t->byte[(unsigned char)n.text[from]], n.at[from]);
+                good = ids_push(ids, begin, t->byte[(unsigned char)n.text[from]], n.at[from]);
         else if (id == ID_UNKNOWN) {
             while (i + 1 < count && split[i + 1].id == ID_UNKNOWN) at += split[++i].length;
             good = unknown_push(ids, begin, text, (size_t)place, (size_t)n.at[at], joined);
-        } else good = token_push(ids, begin, id, place);
+        } else good = ids_push(ids, begin, id, place);
     }
     free(split), free(n.text), free(n.at);
     return good || error_memory(error, "for a text's tokens");
