@@ -56,9 +56,6 @@ using Rules = std::map<std::string, std::string>;  // from a text to a text, UTF
  * zero-width non-joiner divides, as in Persian; what nobody sees goes, where nmt_nfkc leaves it or
  * makes a space of it. */
 
-static const char *const INVISIBLE[] = {"\u00ad", "\u200b", "\u2060", "\ufeff"};
-static const char NON_JOINER[] = "\u200c";
-
 static Rules text_rules(Rules rules)
 {
     for (auto rule = rules.begin(); rule != rules.end();) {
@@ -66,10 +63,11 @@ static Rules text_rules(Rules rules)
         utf8_next(rule->first.c_str(), &c);
         int type = u_getIntPropertyValue((UChar32)c, UCHAR_DECOMPOSITION_TYPE);
         bool stays = type == U_DT_SUPER || type == U_DT_SUB || type == U_DT_FRACTION ||
-                     rule->first == NON_JOINER;
+                     rule->first == "\u200c";
         rule = stays ? rules.erase(rule) : std::next(rule);
     }
-    for (const char *character : INVISIBLE) rules[character] = "";
+    for (const char *invisible : {"\u00ad", "\u200b", "\u2060", "\ufeff"})
+        rules[invisible] = "";
     return rules;
 }
 
@@ -88,41 +86,43 @@ static Rules text_rules(Rules rules)
  * .5" stays), " ," becomes ",", and so on for the punctuation that has no space in any
  * language. */
 
+#define DIGITS  "0123456789"
+#define LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
 struct Punctuation {
     const char *text;
     bool glued_left, glued_right;  // no space on that side, in any language
-    bool in_numbers, in_names;     // 3.14 and example.org are one word
+    const char *inside;            // it is no mark before these: 3.14, example.org
 };
 static const Punctuation MARKS[] = {
-    {".", true, false, true, true},     {",", true, false, true, false},
-    {":", false, false, true, false},   {";", false, false, false, false},
-    {"?", false, false, false, false},  {"!", false, false, false, false},
-    {"(", false, true, false, false},   {")", true, false, false, false},
-    {"“", false, true, false, false},   {"”", true, false, false, false},
-    {"«", false, false, false, false},  {"»", false, false, false, false},
-    {"\"", false, false, false, false},
+    {".", true, false, DIGITS LETTERS},
+    {",", true, false, DIGITS},
+    {":", false, false, DIGITS},
+    {";", false, false, ""},
+    {"?", false, false, ""},
+    {"!", false, false, ""},
+    {"(", false, true, ""},
+    {")", true, false, ""},
+    {"“", false, true, ""},
+    {"”", true, false, ""},
+    {"«", false, false, ""},
+    {"»", false, false, ""},
+    {"\"", false, false, ""},
 };
-
-static const char DIGITS[] = "0123456789";
-static const char LETTERS[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
 
 /* The text with spaces around its punctuation and after its apostrophes. */
 static std::string spaced(const std::string &text)
 {
     std::string out;
-    for (size_t i = 0; i < text.size();) {
-        std::string_view rest(text.data() + i, text.size() - i);
-        auto mark = std::find_if(std::begin(MARKS), std::end(MARKS), [&](const Punctuation &m) {
-            return rest.substr(0, strlen(m.text)) == m.text;
-        });
-        if (mark != std::end(MARKS)) {
-            out += std::string(" ") + mark->text + " ";
-            i += strlen(mark->text);
-        } else {
-            out += text[i];
-            if (text[i] == '\'') out += ' ';
-            i++;
-        }
+    for (size_t i = 0, count; i < text.size(); i += count) {
+        std::string put = text[i] == '\'' ? "' " : text.substr(i, 1);
+        count = 1;
+        for (const Punctuation &mark : MARKS)
+            if (!text.compare(i, strlen(mark.text), mark.text)) {
+                put = std::string(" ") + mark.text + " ";
+                count = strlen(mark.text);
+            }
+        out += put;
     }
     return out;
 }
@@ -131,10 +131,8 @@ static std::string spaced(const std::string &text)
  * `before`. */
 static void keep_inside(Rules *rules, const Punctuation &mark, const std::string &before)
 {
-    std::string follow =
-        std::string(mark.in_numbers ? DIGITS : "") + (mark.in_names ? LETTERS : "");
-    for (char c : follow) {
-        std::string text = before + mark.text + c;
+    for (const char *c = mark.inside; *c; c++) {
+        std::string text = before + mark.text + *c;
         (*rules)[text] = text;
     }
 }
@@ -316,12 +314,12 @@ static Options training_options(const TokenizerSettings *settings)
         {"num_threads", "4"},  // fixed, because it changes how sums are rounded
         {"minloglevel", "3"},
     };
+    std::string symbols;
     for (int i = 0; settings->placeholders && i < PLACEHOLDERS; i++)
-        options["user_defined_symbols"] += (i ? "," : "") + placeholder_piece(i, words);
-    for (int i = 0; settings->tags && i < settings->tags->count; i++) {
-        std::string &symbols = options["user_defined_symbols"];
-        symbols += (symbols.empty() ? "" : ",") + std::string(settings->tags->item[i]);
-    }
+        symbols += "," + placeholder_piece(i, words);
+    for (int i = 0; settings->tags && i < settings->tags->count; i++)
+        symbols += std::string(",") + settings->tags->item[i];
+    if (!symbols.empty()) options["user_defined_symbols"] = symbols.substr(1);
     if (words) {
         options["normalization_rule_tsv"] =
             rules_file(word_rules(named_rules(name), settings->placeholders));
