@@ -51,6 +51,14 @@ bool corpus_add(CorpusText *text, const char *const line[SIDES], const size_t le
     return true;
 }
 
+bool corpus_copy(CorpusText *to, const CorpusText *text, size_t pair, Error *error)
+{
+    const char *line[SIDES];
+    size_t length[SIDES];
+    for (int s = 0; s < SIDES; s++) line[s] = corpus_sentence(text, s, pair, &length[s]);
+    return corpus_add(to, line, length, text->line[pair], error);
+}
+
 const char *corpus_sentence(const CorpusText *text, CorpusSide side, size_t pair,
                             size_t *length)
 {
@@ -104,8 +112,12 @@ void corpus_characters(unsigned *times, const CorpusText *text, CorpusSide side)
         at += (size_t)utf8_decode(bytes + at, end - at, &code);
 }
 
-void corpus_skip(CorpusReport *report, CorpusSkip why, CorpusLine line)
+void corpus_skip(CorpusReport *report, bool source, bool target, CorpusLine line)
 {
+    CorpusSkip why = source && target ? EMPTY_BOTH
+                     : source         ? EMPTY_SOURCE
+                     : target         ? EMPTY_TARGET
+                                      : TOO_LONG;
     CorpusSkipped *skipped = &report->skipped[why];
     if (skipped->count < CORPUS_FIRST) skipped->first[skipped->count] = line;
     skipped->count++;
@@ -162,28 +174,17 @@ bool corpus_split(CorpusText *held_out, CorpusText *text, CorpusReport *report, 
      * pair is taken with probability (still wanted) / (still to come). */
     Rng rng = rng_stream(seed, RNG_SHUFFLE, UINT64_MAX);  // no epoch has this number
     size_t kept = 0, wanted = count, pairs = text->pairs;
-    for (size_t pair = 0; pair < pairs; pair++) {
-        if (rng_uniform(&rng) * (double)(pairs - pair) >= (double)wanted) {
+    bool good = true;
+    for (size_t pair = 0; good && pair < pairs; pair++)
+        if (rng_uniform(&rng) * (double)(pairs - pair) >= (double)wanted)
             text_move(text, kept++, pair);
-            continue;
-        }
-        const char *line[SIDES];
-        size_t length[SIDES];
-        for (int s = 0; s < SIDES; s++) line[s] = corpus_sentence(text, s, pair, &length[s]);
-        if (!corpus_add(held_out, line, length, text->line[pair], error)) {
-            corpus_text_free(held_out);
-            return false;
-        }
-        wanted--;
-    }
+        else good = corpus_copy(held_out, text, pair, error), wanted--;
     text->pairs = kept;
     report->held_out = count;
-    if (!remove_common(text, report, held_out, error)) {
-        corpus_text_free(held_out);
-        return false;
-    }
+    good = good && remove_common(text, report, held_out, error);
     report->kept = text->pairs;
-    return true;
+    if (!good) corpus_text_free(held_out);
+    return good;
 }
 
 static int by_source(const void *a, const void *b)
@@ -243,70 +244,38 @@ void corpus_free(Corpus *corpus)
 
 /* ---- encoding, one side at a time ----
  *
- * The threads share a round of CHUNK · CHUNKS sentences, chunk by chunk. The chunks are then
- * joined in order, so the number of threads does not change the result. */
+ * The threads share a round of sentences, whose ids are then joined in order, so the number of threads
+ * does not change the result. */
 
 enum {
-    CHUNK = 256,        // sentences that a thread takes at a time
-    CHUNKS = 64,        // chunks in a round
+    ROUND = 1 << 13,    // sentences
     RELEASE = 1 << 22,  // bytes of text to free at a time
 };
 
-/* The sentences first .. first+sentences-1 of a side. */
 typedef struct Round {
     const CorpusText *text;
     CorpusSide side;
     const Tokenizer *tokenizer;
-    size_t max_length, first, sentences;
-    size_t *start;  // [pairs+1] of a sentence: its number of ids, until they are joined
-    Ids chunk[CHUNKS];
+    size_t max_length, first;  // sentence
+    Ids *ids;                  // [ROUND] of the sentences from `first` on
 } Round;
 
 /* A sentence that is too long gets no ids, not even ID_END. */
-static bool encode_sentence(Ids *ids, const Round *round, size_t pair, Error *error)
-{
-    size_t length, first = ids->count;
-    const char *line = corpus_sentence(round->text, round->side, pair, &length);
-    round->start[pair] = 0;
-    if (length > CORPUS_MAX_SENTENCE) return true;
-    if (!tokenizer_encode(round->tokenizer, ids, line, length, error)) return false;
-    if (ids->count - first > round->max_length) {
-        ids->count = first;
-        return true;
-    }
-    if (!GROW(ids->id, ids->size, ids->count + 1)) return no_memory(error);
-    ids->id[ids->count++] = ID_END;
-    round->start[pair] = ids->count - first;
-    return true;
-}
-
-static bool encode_chunk(void *context, size_t number, int worker, Error *error)
+static bool encode_sentence(void *context, size_t number, int worker, Error *error)
 {
     (void)worker;
-    Round *round = context;
-    Ids *ids = &round->chunk[number];
+    const Round *round = context;
+    Ids *ids = &round->ids[number];
+    size_t length;
+    const char *line =
+        corpus_sentence(round->text, round->side, round->first + number, &length);
     ids->count = 0;
-    for (size_t i = number * CHUNK; i < (number + 1) * CHUNK && i < round->sentences; i++)
-        if (!encode_sentence(ids, round, round->first + i, error)) return false;
-    return true;
-}
-
-/* Appends the ids of a round's chunks. */
-static bool join_chunks(Ids *ids, const Round *round, Error *error)
-{
-    size_t at = ids->count;
-    for (size_t i = 0; i * CHUNK < round->sentences; i++) {
-        const Ids *chunk = &round->chunk[i];
-        if (!GROW(ids->id, ids->size, ids->count + chunk->count)) return no_memory(error);
-        if (chunk->count)
-            memcpy(ids->id + ids->count, chunk->id, chunk->count * sizeof *ids->id);
-        ids->count += chunk->count;
-    }
-    for (size_t i = 0; i < round->sentences; i++) {
-        size_t *start = &round->start[round->first + i], count = *start;
-        *start = at;
-        at += count;
-    }
+    if (length > CORPUS_MAX_SENTENCE) return true;
+    if (!tokenizer_encode(round->tokenizer, ids, line, length, error)) return false;
+    if (ids->count <= round->max_length)
+        return ids_push(ids, NULL, ID_END, 0) || no_memory(error);
+    free(ids->id);
+    *ids = (Ids){0};
     return true;
 }
 
@@ -316,22 +285,29 @@ static bool encode_side(Corpus *corpus, CorpusText *text, CorpusSide side,
                         bool keep_text, Error *error)
 {
     size_t released = 0, *start = malloc((text->pairs + 1) * sizeof *start);
-    Round round = {text, side, tokenizer, .max_length = (size_t)max_length, .start = start};
+    Round round = {
+        text, side, tokenizer, (size_t)max_length, 0, calloc(ROUND, sizeof *round.ids)};
     Ids ids = {0};
-    bool good = start || no_memory(error);
-    for (; good && round.first < text->pairs; round.first += CHUNK * CHUNKS) {
-        size_t left = text->pairs - round.first;
-        round.sentences = left < CHUNK * CHUNKS ? left : CHUNK * CHUNKS;
-        good = workers_each(workers, (round.sentences + CHUNK - 1) / CHUNK, encode_chunk,
-                            &round, error) &&
-               join_chunks(&ids, &round, error);
-        size_t done = text->start[side][round.first + round.sentences];
+    bool good = (start && round.ids) || no_memory(error);
+    for (; good && round.first < text->pairs; round.first += ROUND) {
+        size_t left = text->pairs - round.first, count = left < ROUND ? left : ROUND;
+        good = workers_each(workers, count, encode_sentence, &round, error);
+        for (size_t i = 0; good && i < count; i++) {
+            const Ids *own = &round.ids[i];
+            good = GROW(ids.id, ids.size, ids.count + own->count) || no_memory(error);
+            if (good && own->count)
+                memcpy(ids.id + ids.count, own->id, own->count * sizeof *ids.id);
+            start[round.first + i] = ids.count;
+            ids.count += own->count;
+        }
+        size_t done = text->start[side][round.first + count];
         if (!keep_text && done - released >= RELEASE) {
             block_release(text->bytes[side] + released, done - released);
             released = done;
         }
     }
-    for (int i = 0; i < CHUNKS; i++) free(round.chunk[i].id);
+    for (size_t i = 0; round.ids && i < ROUND; i++) free(round.ids[i].id);
+    free(round.ids);
     corpus->start[side] = start;
     corpus->id[side] = ids.id;
     if (!good) return false;
@@ -349,13 +325,9 @@ static void drop_pairs(Corpus *corpus, CorpusText *text, CorpusReport *report, b
     for (size_t pair = 0; pair < text->pairs; pair++) {
         const size_t *from = corpus->start[SOURCE] + pair, *to = corpus->start[TARGET] + pair;
         size_t source = from[1] - from[0], target = to[1] - to[0];
+        bool all = source > 0 && target > 0;
         if (source <= 1 || target <= 1) {
-            corpus_skip(report,
-                        source == 0 || target == 0 ? TOO_LONG
-                        : target > 1               ? EMPTY_SOURCE
-                        : source > 1               ? EMPTY_TARGET
-                                                   : EMPTY_BOTH,
-                        text->line[pair]);
+            corpus_skip(report, all && source == 1, all && target == 1, text->line[pair]);
             continue;
         }
         for (int side = 0; side < SIDES; side++)
@@ -366,18 +338,6 @@ static void drop_pairs(Corpus *corpus, CorpusText *text, CorpusReport *report, b
     }
     corpus->pairs = report->kept = kept;
     if (keep_text) text->pairs = kept;
-}
-
-/* Counts the tokens of a side. */
-static void finish_side(Corpus *corpus, CorpusReport *report, CorpusSide side,
-                        const Tokenizer *tokenizer)
-{
-    size_t count = corpus->start[side][corpus->pairs];
-    corpus->vocab_size[side] = tokenizer_vocab_size(tokenizer);
-    report->tokens[side] = count;
-    report->unknown[side] = 0;
-    for (size_t i = 0; i < count; i++)
-        report->unknown[side] += corpus->id[side][i] == ID_UNKNOWN;
 }
 
 bool corpus_encode(Corpus *corpus, CorpusText *text, CorpusReport *report,
@@ -395,14 +355,15 @@ bool corpus_encode(Corpus *corpus, CorpusText *text, CorpusReport *report,
                          "no pair is left: %zu have more than %d tokens on a side, the "
                          "others have none",
                          report->skipped[TOO_LONG].count, max_length);
-    for (int side = 0; good && side < SIDES; side++)
-        finish_side(corpus, report, (CorpusSide)side, tokenizer[side]);
-    if (good) {
-        corpus->line = text->line;
-        text->line = NULL;
-    } else {
-        corpus_free(corpus);
+    for (int side = 0; good && side < SIDES; side++) {
+        size_t count = report->tokens[side] = corpus->start[side][corpus->pairs];
+        corpus->vocab_size[side] = tokenizer_vocab_size(tokenizer[side]);
+        report->unknown[side] = 0;
+        for (size_t i = 0; i < count; i++)
+            report->unknown[side] += corpus->id[side][i] == ID_UNKNOWN;
     }
+    if (good) corpus->line = text->line, text->line = NULL;
+    else corpus_free(corpus);
     if (!good || !keep_text) corpus_text_free(text);
     return good;
 }

@@ -64,12 +64,16 @@ typedef struct CorpusReport {
     size_t unknown[SIDES];  // <unk> among them
 } CorpusReport;
 
-/* Counts a pair that is left out. */
-void corpus_skip(CorpusReport *report, CorpusSkip why, CorpusLine line);
+/* Counts a pair that is left out because its source or its target is empty, or else because it is too
+ * long. */
+void corpus_skip(CorpusReport *report, bool source, bool target, CorpusLine line);
 
 /* Appends a pair. Start with a text of {0}. */
 bool corpus_add(CorpusText *text, const char *const line[SIDES], const size_t length[SIDES],
                 CorpusLine where, Error *error);
+
+/* Appends a pair of `text`, which may be the same one if its bytes have room (GROW). */
+bool corpus_copy(CorpusText *to, const CorpusText *text, size_t pair, Error *error);
 
 /* Moves `count` pairs, chosen at random by the seed, from text to held_out, and removes those with
  * the same source sentence from text, unless they are more than a tenth. Both keep their order. At least one

@@ -10,92 +10,29 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool is_blank(const char *line, size_t length)
-{
-    return strspn(line, " \t") >= length;
-}
-
-/* Adds a pair to the text unless a side of it is blank. */
-static bool read_pair(CorpusText *text, CorpusReport *report, const char *const line[SIDES],
-                      const size_t length[SIDES], CorpusLine where, Error *error)
-{
-    report->read++;
-    bool source = is_blank(line[SOURCE], length[SOURCE]);
-    bool target = is_blank(line[TARGET], length[TARGET]);
-    if (!source && !target) return corpus_add(text, line, length, where, error);
-    corpus_skip(report,
-                source && target ? EMPTY_BOTH
-                : source         ? EMPTY_SOURCE
-                                 : EMPTY_TARGET,
-                where);
-    return true;
-}
-
-/* Whether the first line of a file can be one of sentences. */
-static bool check_first(const TextReader *reader, const char *line, size_t length, Error *error)
-{
-    if (text_is_xml(line))
-        return error_set(error,
-                         "%s is XML: of a TMX, which has both sides, give the one file as "
-                         "`train-tsv` or `valid-tsv`",
-                         reader->name);
-    return !memchr(line, '\r', length) ||
-           error_set(
-               error,
-               "%s:1: the line has a carriage return inside: if all lines end in one, give "
-               "<(tr '\\r' '\\n' <'%s') in its place",
-               reader->name, reader->name);
-}
-
-/* Reads the pairs of two files, or of the records of the source file. The longer of two files is
- * read to its end, to count its lines. */
-static bool read_lines(CorpusText *text, CorpusReport *report, TextReader reader[SIDES],
-                       Records *records, int file, Error *error)
-{
-    const char *line[SIDES];
-    size_t length[SIDES];
-    for (;;) {
-        TextResult result[SIDES];
-        if (records)
-            result[SOURCE] = result[TARGET] = records_next(records, line, length, error);
-        for (int side = 0; !records && side < SIDES; side++)
-            result[side] = text_next(&reader[side], &line[side], &length[side], error);
-        if (result[SOURCE] == TEXT_ERROR || result[TARGET] == TEXT_ERROR) return false;
-        if (result[SOURCE] == TEXT_END && result[TARGET] == TEXT_END) break;
-        if (result[SOURCE] != result[TARGET]) continue;
-        CorpusLine where = {.file = (unsigned)file, .line = reader[SOURCE].line};
-        for (int side = 0; side < SIDES; side++)
-            if (where.line == 1 &&
-                !check_first(&reader[records ? SOURCE : side], line[side], length[side], error))
-                return false;
-        if (!read_pair(text, report, line, length, where, error)) return false;
-    }
-    if (records || reader[SOURCE].line == reader[TARGET].line) return true;
-    return error_set(error, "%s has %zu lines but %s has %zu: they must match line by line",
-                     reader[SOURCE].name, reader[SOURCE].line, reader[TARGET].name,
-                     reader[TARGET].line);
-}
-
 static bool read_file(CorpusText *text, CorpusReport *report, const CorpusFiles *files, int n,
                       Error *error)
 {
     const CorpusFile *file = &files->file[n];
-    bool columns = !file->target;
-    TextReader reader[SIDES] = {0};
-    Records records = {.reader = reader,
-                       .column = {files->column[SOURCE] ? files->column[SOURCE] : 1,
-                                  files->column[TARGET] ? files->column[TARGET] : 2}};
-    bool good = text_open(&reader[SOURCE], file->source, error) &&
-                (columns || text_open(&reader[TARGET], file->target, error));
+    Records records;
+    TextReader *reader = records.reader;
+    TextResult result = TEXT_END;
+    const char *line[SIDES];
+    size_t length[SIDES];
+    bool good = records_open(&records, file->source, file->target, files->column, error);
     for (int side = 0; side < SIDES; side++)
         reader[side].replace = files->invalid == TEXT_REPLACE;
-    good = good && read_lines(text, report, reader, columns ? &records : NULL, n, error);
-    records_free(&records);
-    for (int side = 0; side < SIDES; side++) {
-        report->replaced += reader[side].replaced;
-        text_close(&reader[side]);
+    while (good && (result = records_next(&records, line, length, error)) == TEXT_LINE) {
+        CorpusLine where = {.file = (unsigned)n, .line = reader[SOURCE].line};
+        bool source = text_is_blank(line[SOURCE], length[SOURCE]),
+             target = text_is_blank(line[TARGET], length[TARGET]);
+        report->read++;
+        if (source || target) corpus_skip(report, source, target, where);
+        else good = corpus_add(text, line, length, where, error);
     }
-    return good;
+    for (int side = 0; side < SIDES; side++) report->replaced += reader[side].replaced;
+    records_close(&records);
+    return good && result == TEXT_END;
 }
 
 bool corpus_read(CorpusText *text, CorpusReport *report, const CorpusFiles *files, Error *error)
@@ -162,12 +99,8 @@ bool corpus_repeat(CorpusText *text, CorpusReport *report, const CorpusFiles *fi
                   text->start[side][pairs] + bytes[side]))
             return error_memory(error, "for copies of pairs");
     for (size_t i = 0; i < pairs; i++)
-        for (int k = 1; k < files->file[text->line[i].file].times; k++) {
-            const char *line[SIDES];
-            size_t length[SIDES];
-            for (int s = 0; s < SIDES; s++) line[s] = corpus_sentence(text, s, i, &length[s]);
-            if (!corpus_add(text, line, length, text->line[i], error)) return false;
-        }
+        for (int k = 1; k < files->file[text->line[i].file].times; k++)
+            if (!corpus_copy(text, text, i, error)) return false;
     report->repeated = wanted - pairs;
     report->kept = text->pairs;
     return true;

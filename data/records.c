@@ -1,4 +1,4 @@
-/* records.c -- tables with a TAB or with commas; see records.h. */
+/* records.c -- pairs of lines, and tables with a TAB or with commas; see records.h. */
 #include "data/records.h"
 
 #include "base/grow.h"
@@ -8,14 +8,56 @@
 
 enum { LONGEST = 1 << 22 };  // bytes of a record of several lines
 
-static bool failed(const Records *r, const char *what, Error *error)
+bool records_open(Records *r, const char *source, const char *target, const int *column,
+                  Error *error)
 {
-    return error_set(error, "%s:%zu: %s", r->reader->name, r->reader->line, what);
+    *r = (Records){.column = {column[0] ? column[0] : 1, column[1] ? column[1] : 2}};
+    return text_open(&r->reader[0], source, error) &&
+           (!target || text_open(&r->reader[1], target, error));
 }
 
-static bool is_blank(const char *line, size_t length)
+void records_close(Records *r)
 {
-    return strspn(line, " \t") == length;
+    for (int side = 0; side < 2; side++) text_close(&r->reader[side]);
+    free(r->buffer);
+    tmx_close(r->tmx);
+}
+
+/* Whether a line is not the first of its file, or can be one of sentences. */
+static bool check_first(const TextReader *reader, const char *line, size_t length, Error *error)
+{
+    if (reader->line > 1) return true;
+    if (text_is_xml(line))
+        return error_set(error,
+                         "%s is XML: of a TMX, which has both sides, give the one file as "
+                         "`train-tsv` or `valid-tsv`",
+                         reader->name);
+    return !memchr(line, '\r', length) ||
+           error_set(
+               error,
+               "%s:1: the line has a carriage return inside: if all lines end in one, give "
+               "<(tr '\\r' '\\n' <'%s') in its place",
+               reader->name, reader->name);
+}
+
+/* The next line of each of two files. The longer one is read to its end, to count its lines. */
+static TextResult next_lines(TextReader reader[2], const char *field[2], size_t length[2],
+                             Error *error)
+{
+    TextResult result[2];
+    do {
+        for (int side = 0; side < 2; side++) {
+            result[side] = text_next(&reader[side], &field[side], &length[side], error);
+            if (result[side] == TEXT_ERROR ||
+                (result[side] == TEXT_LINE &&
+                 !check_first(&reader[side], field[side], length[side], error)))
+                return TEXT_ERROR;
+        }
+    } while (result[0] != result[1]);
+    if (result[0] == TEXT_LINE || reader[0].line == reader[1].line) return result[0];
+    error_set(error, "%s has %zu lines but %s has %zu: they must match line by line",
+              reader[0].name, reader[0].line, reader[1].name, reader[1].line);
+    return TEXT_ERROR;
 }
 
 /* Takes what stands from `begin` to `end` as column number `column`. */
@@ -40,18 +82,6 @@ static int split_tabs(const Records *r, const char *field[2], size_t length[2],
     }
 }
 
-/* Appends a line to the record in the buffer, after a space if it is not the first. */
-static bool append(Records *r, size_t *count, const char *line, size_t length, Error *error)
-{
-    if (*count + length > LONGEST) return failed(r, "the record is too long", error);
-    if (!GROW(r->buffer, r->size, *count + length + 2))
-        return error_memory(error, "for a record");
-    if (*count) r->buffer[(*count)++] = ' ';
-    memcpy(r->buffer + *count, line, length + 1);
-    *count += length;
-    return true;
-}
-
 /* Splits the record in the buffer, in place. Returns the number of columns; 0: a field has no end. */
 static int split_quotes(Records *r, const char *field[2], size_t length[2])
 {
@@ -69,41 +99,50 @@ static int split_quotes(Records *r, const char *field[2], size_t length[2])
     }
 }
 
-/* CSV: reads on while a field in quotation marks has no end. */
-static TextResult read_quotes(Records *r, const char *field[2], size_t length[2],
-                              const char *line, size_t count, int *columns, Error *error)
+/* CSV: reads on while a field in quotation marks has no end. Returns the number of columns; 0: an
+ * error. */
+static int read_quotes(Records *r, const char *field[2], size_t length[2], const char *line,
+                       size_t count, Error *error)
 {
-    size_t all = 0, marks = 0, number = r->reader->line;
-    for (;;) {
+    TextReader *reader = r->reader;
+    size_t all = 0, marks = 0, number = reader->line;
+    TextResult result = TEXT_LINE;
+    while (result == TEXT_LINE) {
+        if (all + count > LONGEST)
+            return error_set(error, "%s:%zu: the record is too long", reader->name,
+                             reader->line);
+        if (!GROW(r->buffer, r->size, all + count + 2))
+            return error_memory(error, "for a record");
+        if (all) r->buffer[all++] = ' ';
+        memcpy(r->buffer + all, line, count + 1);
         for (size_t i = 0; i < count; i++) marks += line[i] == '"';
-        if (!append(r, &all, line, count, error)) return TEXT_ERROR;
+        all += count;
         if (marks % 2 == 0) break;
-        TextResult result = text_next(r->reader, &line, &count, error);
-        if (result == TEXT_ERROR) return result;
-        if (result == TEXT_END)
-            return error_set(error,
-                             "%s:%zu: a quotation mark that opens a field has no partner",
-                             r->reader->name, number),
-                   TEXT_ERROR;
+        result = text_next(reader, &line, &count, error);
     }
-    *columns = split_quotes(r, field, length);
-    if (*columns) return TEXT_LINE;
-    failed(r, "a quotation mark that opens a field has no partner", error);
-    return TEXT_ERROR;
+    if (result == TEXT_ERROR) return 0;
+    int columns = result == TEXT_LINE ? split_quotes(r, field, length) : 0;
+    if (!columns)
+        error_set(error, "%s:%zu: a quotation mark that opens a field has no partner",
+                  reader->name, number);
+    return columns;
 }
 
 TextResult records_next(Records *r, const char *field[2], size_t length[2], Error *error)
 {
     const char *line;
     size_t count;
+    TextReader *reader = r->reader;
+    if (reader[1].name) return next_lines(reader, field, length, error);
     if (r->tmx) return tmx_next(r->tmx, field, length, error);
-    TextResult result = text_next(r->reader, &line, &count, error);
+    TextResult result = text_next(reader, &line, &count, error);
     if (result != TEXT_LINE) return result;
     if (!r->delimiter && text_is_xml(line)) {
-        r->tmx = tmx_open(r->reader, line, count, r->column);
+        r->tmx = tmx_open(reader, line, count, r->column);
         return r->tmx ? tmx_next(r->tmx, field, length, error)
                       : (error_memory(error, "for a reader of XML"), TEXT_ERROR);
     }
+    if (!check_first(reader, line, count, error)) return TEXT_ERROR;
     if (!r->delimiter)
         r->delimiter = memchr(line, '\t', count)                  ? '\t'
                        : memchr(line, ';', count)                 ? ';'
@@ -111,22 +150,15 @@ TextResult records_next(Records *r, const char *field[2], size_t length[2], Erro
                                                                   : '\t';
     int columns, most = r->column[0] > r->column[1] ? r->column[0] : r->column[1];
     for (int side = 0; side < 2; side++) field[side] = line + count, length[side] = 0;
-    if (is_blank(line, count)) return TEXT_LINE;
+    if (text_is_blank(line, count)) return TEXT_LINE;
     if (r->delimiter == '\t') columns = split_tabs(r, field, length, line, count);
-    else if (read_quotes(r, field, length, line, count, &columns, error) == TEXT_ERROR)
-        return TEXT_ERROR;
+    else columns = read_quotes(r, field, length, line, count, error);
     if (columns >= most) return TEXT_LINE;
     if (columns == 1 && r->delimiter == '\t')
-        failed(r, "there is no TAB: a line is source TAB target", error);
-    else
+        error_set(error, "%s:%zu: there is no TAB: a line is source TAB target", reader->name,
+                  reader->line);
+    else if (columns)
         error_set(error, "%s:%zu: the line has %d column%s: `columns` names number %d",
-                  r->reader->name, r->reader->line, columns, columns > 1 ? "s" : "", most);
+                  reader->name, reader->line, columns, columns > 1 ? "s" : "", most);
     return TEXT_ERROR;
-}
-
-void records_free(Records *r)
-{
-    free(r->buffer);
-    tmx_close(r->tmx);
-    *r = (Records){0};
 }

@@ -1,6 +1,7 @@
-/* records.h -- the source and the target of each line of a table: columns with a TAB between them, or
- * CSV (RFC 4180), where a field in quotation marks may hold the delimiter, line breaks, and "" for ";
- * or of each unit of a TMX (data/tmx.h), whose languages are its columns.
+/* records.h -- the source and the target of each line of two files that go together line by line; or of
+ * a table: columns with a TAB between them, or CSV (RFC 4180), where a field in quotation marks may hold
+ * the delimiter, line breaks, and "" for "; or of each unit of a TMX (data/tmx.h), whose languages are
+ * its columns.
  *
  * A table is CSV if its first line has no TAB, but a comma or a semicolon, which is the delimiter. A
  * line break inside a field becomes a space. */
@@ -10,16 +11,21 @@
 #include "data/tmx.h"
 
 typedef struct Records {
-    TextReader *reader;
-    int column[2];   // of source and target, from 1
-    char delimiter;  // 0: no line is read yet
-    char *buffer;    // of a record of CSV, its fields without quotation marks
-    size_t size;     // allocated
-    Tmx *tmx;        // or NULL
+    TextReader reader[2];  // of source and target; or the first one, of a table
+    int column[2];         // of source and target in a table, from 1
+    char delimiter;        // 0: no line is read yet
+    char *buffer;          // of a record of CSV, its fields without quotation marks
+    size_t size;           // allocated
+    Tmx *tmx;              // or NULL
 } Records;
 
-/* The next pair, valid until the next call. Fails where a line has too few columns, or a quotation mark
- * no partner. A blank line is a pair of blanks. */
+/* Opens two files; or with a target of NULL a table, of which column [2] are read, 0 for 1 and 2. Close
+ * it even if this fails. */
+bool records_open(Records *records, const char *source, const char *target, const int *column,
+                  Error *error);
+
+/* The next pair, valid until the next call. Fails where a line has too few columns, a quotation mark no
+ * partner, or one of two files more lines than the other. A blank line of a table is a pair of blanks. */
 TextResult records_next(Records *records, const char *field[2], size_t length[2], Error *error);
 
-void records_free(Records *records);
+void records_close(Records *records);

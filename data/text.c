@@ -28,19 +28,6 @@ typedef struct TextUnzip {
 
 const char *const text_invalid_names[] = {"stop", "replace", NULL};
 
-/* The length of the character, 0 if the first byte belongs to none. */
-static size_t character(const char *bytes, size_t length)
-{
-    unsigned code;
-    size_t count = (size_t)utf8_decode(bytes, length, &code);
-    return count == 1 && code > 0x7F ? 0 : count;
-}
-
-bool text_is_xml(const char *line)
-{
-    return !strncmp(line, "<?xml", 5) || !strncmp(line, "<tmx", 4);
-}
-
 bool text_columns(const char *line, size_t *length, const char **second, size_t *second_length)
 {
     const char *end = line + *length, *tab = memchr(line, '\t', *length);
@@ -58,9 +45,11 @@ bool text_replace(TextReader *reader, const char **line, size_t *length, Error *
         return error_set(error, "%s:%zu: out of memory: the line has %zu bytes", reader->name,
                          reader->line, *length);
     char *to = reader->valid;
-    for (size_t count; from < end; from += count ? count : 1) {
-        count = *from ? character(from, (size_t)(end - from)) : 0;
-        to = mempcpy(to, count ? from : "\xef\xbf\xbd", count ? count : 3);
+    for (size_t count; from < end; from += count) {
+        unsigned code;  // U+FFFD in one byte: no character
+        count = (size_t)utf8_decode(from, (size_t)(end - from), &code);
+        bool good = count > 1 || (code > 0 && code < 0x80);
+        to = mempcpy(to, good ? from : "\xef\xbf\xbd", good ? count : 3);
     }
     *to = 0;
     *line = reader->valid;
@@ -186,18 +175,25 @@ static bool read_block(TextReader *reader, Error *error)
 }
 
 /* Files that are not plain text, by the bytes that they have in one place, and the command that
- * writes their text. UTF-32 stands before UTF-16, which begins with the same bytes. */
-static const struct Format {
+ * writes their text; NULL: a document, which is a zip archive by the name of its first member. UTF-32
+ * stands before UTF-16, which begins with the same bytes. */
+typedef struct Format {
     const char *bytes;
     int length, place;
     const char *name, *command;
-} FORMATS[] = {
+} Format;
+enum { MEMBER = 30 };  // the place of that name
+static const Format FORMATS[] = {
     {"\xfd\x37zXZ", 5, 0, "an xz file", "xzcat"},
     {"1AY&SY", 6, 4, "a bzip2 file", "bzcat"},
     {"\x28\xb5\x2f\xfd", 4, 0, "a zstd file", "zstdcat"},
     {"\x04\x22\x4d\x18", 4, 0, "an lz4 file", "lz4cat"},
     {"\x1f\x8b", 2, 0, "a gzip file", "zcat"},
     {"\x1f\x9d", 2, 0, "a compress file", "zcat"},
+    {"[Content_Types].xml", 19, MEMBER, NULL, NULL},
+    {"_rels/", 6, MEMBER, NULL, NULL},
+    {"xl/", 3, MEMBER, NULL, NULL},
+    {"mimetype", 8, MEMBER, NULL, NULL},
     {"PK\3\4", 4, 0, "a zip archive", "unzip -p"},
     {"7z\xbc\xaf\x27\x1c", 6, 0, "a 7z archive", "7z x -so"},
     {"ustar", 5, 257, "a tar archive", "tar -xOf"},
@@ -206,30 +202,27 @@ static const struct Format {
     {"\xff\xfe", 2, 0, "UTF-16", "iconv -f UTF-16 -t UTF-8"},
     {"\xfe\xff", 2, 0, "UTF-16", "iconv -f UTF-16 -t UTF-8"},
 };
+static const Format WIDE[] = {{"", 0, 0, "UTF-16LE", "iconv -t UTF-8 -f UTF-16LE"},
+                              {"", 0, 0, "UTF-16BE", "iconv -t UTF-8 -f UTF-16BE"}};
 
-/* A file whose first member is one of these is a document in a zip archive. */
-static const char *const DOCUMENTS[] = {"[Content_Types].xml", "_rels/", "xl/", "mimetype"};
-enum { MEMBER_NAME = 30 };  // its place
-
-static bool is_document(const TextReader *reader)
+/* The format of a text, of which the buffer has the beginning; NULL: it is plain. Of UTF-16 without a
+ * mark every other byte is NUL. */
+static const Format *format_of(const TextReader *reader)
 {
-    for (size_t i = 0; i < sizeof DOCUMENTS / sizeof *DOCUMENTS; i++)
-        if (reader->end >= MEMBER_NAME + strlen(DOCUMENTS[i]) &&
-            !memcmp(reader->buffer, "PK\3\4", 4) &&
-            !memcmp(reader->buffer + MEMBER_NAME, DOCUMENTS[i], strlen(DOCUMENTS[i])))
-            return true;
-    return false;
-}
-
-/* The encoding of a text in which every other byte is NUL, or NULL. */
-static const char *wide_encoding(const TextReader *reader)
-{
+    const unsigned char *bytes = reader->buffer;
+    bool zip = reader->end > 4 && !memcmp(bytes, "PK\3\4", 4);
+    for (size_t i = 0; i < sizeof FORMATS / sizeof *FORMATS; i++) {
+        const Format *f = &FORMATS[i];
+        if (reader->end >= (size_t)(f->place + f->length) &&
+            !memcmp(bytes + f->place, f->bytes, (size_t)f->length) &&
+            (zip || f->place != MEMBER))
+            return f;
+    }
     size_t count = reader->end < 1000 ? reader->end & ~(size_t)1 : 1000, zeros[2] = {0};
-    for (size_t i = 0; i < count; i++) zeros[i & 1] += !reader->buffer[i];
-    return count < 4                                            ? NULL
-           : zeros[1] * 10 > count * 4 && zeros[0] * 10 < count ? "UTF-16LE"
-           : zeros[0] * 10 > count * 4 && zeros[1] * 10 < count ? "UTF-16BE"
-                                                                : NULL;
+    for (size_t i = 0; i < count; i++) zeros[i & 1] += !bytes[i];
+    for (int low = 0; low < 2 && count >= 4 && !reader->replace; low++)
+        if (zeros[!low] * 10 > count * 4 && zeros[low] * 10 < count) return &WIDE[low];
+    return NULL;
 }
 
 /* names (=) "README, a.en, a.fr": the members of a zip archive, which its end lists. "" if the file
@@ -257,43 +250,29 @@ static void list_members(char names[MEMBER_NAMES], const TextReader *reader)
     }
 }
 
-/* Returns false and sets the error: a command that writes the text. */
-static bool other_format(const TextReader *reader, const char *name, const char *command,
-                         const char *argument, Error *error)
-{
-    return strcmp(reader->name, TEXT_STANDARD_INPUT)
-               ? error_set(error, "'%s' is %s, not UTF-8 text: give <(%s%s '%s') in its place",
-                           reader->name, name, command, argument, reader->name)
-               : error_set(error,
-                           "%s is %s, not UTF-8 text: put %s%s FILE | before the command",
-                           reader->name, name, command, argument);
-}
-
-/* False if the text, of which the buffer has the beginning, is of such a format. */
+/* False if the text has a format; the error is a command that writes its text. */
 static bool check_format(const TextReader *reader, Error *error)
 {
-    if (is_document(reader))
+    const Format *f = format_of(reader);
+    char names[MEMBER_NAMES] = "";
+    if (!f) return true;
+    if (!f->command)
         return error_set(
             error,
             "%s is a document of an office program, not text: save it from there as "
             "text, with a TAB between the columns",
             reader->name);
-    for (size_t i = 0; i < sizeof FORMATS / sizeof *FORMATS; i++) {
-        const struct Format *f = &FORMATS[i];
-        if (reader->end < (size_t)(f->place + f->length) ||
-            memcmp(reader->buffer + f->place, f->bytes, (size_t)f->length))
-            continue;
-        char names[MEMBER_NAMES] = "";
-        if (!strcmp(f->command, "unzip -p")) list_members(names, reader);
-        return *names ? error_set(error,
-                                  "'%s' is a zip archive, not UTF-8 text: give <(unzip -p '%s' "
-                                  "MEMBER) in its place, for each side another; it has %s",
-                                  reader->name, reader->name, names)
-                      : other_format(reader, f->name, f->command, "", error);
-    }
-    const char *wide = reader->replace ? NULL : wide_encoding(reader);
-    char options[32] = " -t UTF-8 -f ";
-    return !wide || other_format(reader, wide, "iconv", strcat(options, wide), error);
+    if (!strcmp(f->command, "unzip -p")) list_members(names, reader);
+    if (*names)
+        return error_set(error,
+                         "'%s' is a zip archive, not UTF-8 text: give <(unzip -p '%s' "
+                         "MEMBER) in its place, for each side another; it has %s",
+                         reader->name, reader->name, names);
+    return strcmp(reader->name, TEXT_STANDARD_INPUT)
+               ? error_set(error, "'%s' is %s, not UTF-8 text: give <(%s '%s') in its place",
+                           reader->name, f->name, f->command, reader->name)
+               : error_set(error, "%s is %s, not UTF-8 text: put %s FILE | before the command",
+                           reader->name, f->name, f->command);
 }
 
 static bool check_line(TextReader *reader, const char **line, size_t *length, Error *error)

@@ -9,6 +9,7 @@
 #include "base/error.h"
 
 #include <stddef.h>
+#include <string.h>
 
 #define TEXT_MAX_LINE       ((size_t)1 << 30)
 #define TEXT_STANDARD_INPUT "standard input"  // the name of "-" in errors
@@ -55,4 +56,13 @@ void text_close(TextReader *reader);  // allowed on a zeroed or closed reader
 bool text_columns(const char *line, size_t *length, const char **second, size_t *second_length);
 
 /* Whether the first line of a text says that it is XML. */
-bool text_is_xml(const char *line);
+static inline bool text_is_xml(const char *line)
+{
+    return !strncmp(line, "<?xml", 5) || !strncmp(line, "<tmx", 4);
+}
+
+/* Whether a line, or a part of one, is of blanks and TABs only. */
+static inline bool text_is_blank(const char *line, size_t length)
+{
+    return strspn(line, " \t") >= length;
+}

@@ -10,8 +10,7 @@ static Error error;
 static const char *pairs_of(const char *text, int source, int target)
 {
     static char joined[1 << 12];
-    TextReader reader;
-    Records records = {.reader = &reader, .column = {source, target}};
+    Records records;
     const char *field[2];
     size_t length[2];
     TextResult result;
@@ -19,13 +18,12 @@ static const char *pairs_of(const char *text, int source, int target)
     assert_true(fputs(text, file) >= 0);
     fclose(file);
     *joined = 0;
-    assert_true(text_open(&reader, path, &error));
+    assert_true(records_open(&records, path, NULL, (int[]){source, target}, &error));
     while ((result = records_next(&records, field, length, &error)) == TEXT_LINE)
         for (int side = 0; side < 2; side++)
             strcat(strncat(joined, field[side], length[side]), side ? "|" : ">");
     if (result == TEXT_ERROR) strcpy(joined, strstr(error.text, path) + strlen(path) + 1);
-    text_close(&reader);
-    records_free(&records);
+    records_close(&records);
     return joined;
 }
 
