@@ -44,7 +44,7 @@ static int depth_of(const char *html, size_t length)
     static _Thread_local struct {
         uint64_t name;
         int open;
-    } tags[NAMES];
+    } tags[NAMES], *tag;
     int depth = 0, most = 0;
     memset(tags, 0, sizeof tags);
     for (const char *at = html, *end = html + length;
@@ -52,20 +52,53 @@ static int depth_of(const char *html, size_t length)
         char name[NAME + 1];
         bool closes = ++at < end && *at == '/';
         at += closes;
-        int letters = 0;
-        while (at + letters < end && letters < NAME && isalnum((unsigned char)at[letters]))
-            name[letters] = (char)tolower((unsigned char)at[letters]), letters++;
+        size_t letters = 0;
+        for (; at + letters < end && letters < NAME && isalnum((unsigned char)at[letters]);
+             letters++)
+            name[letters] = (char)tolower((unsigned char)at[letters]);
         name[letters] = 0;
         if (!letters || has_name(shallow_names, name)) continue;
-        uint64_t hash = hash_bytes(HASH_START, name, (size_t)letters);
-        bool known = tags[hash % NAMES].name == hash;
-        int *open = &tags[hash % NAMES].open;
-        if (!known && !closes) tags[hash % NAMES].name = hash, *open = 0;
-        if (!closes) ++*open, depth++;
-        else if (known && *open > 0) --*open, depth--;
-        if (depth > most) most = depth;
+        uint64_t hash = hash_bytes(HASH_START, name, letters);
+        tag = &tags[hash % NAMES];
+        if (!closes) {
+            if (tag->name != hash) tag->name = hash, tag->open = 0;
+            tag->open++;
+            if (++depth > most) most = depth;
+        } else if (tag->name == hash && tag->open > 0) tag->open--, depth--;
     }
     return most;
+}
+
+/* ---- texts ---- */
+
+static bool is_space(char c)
+{
+    return c == ' ' || c == '\n' || c == '\t' || c == '\r' || c == '\f';
+}
+
+/* Writes a decoded text. A run of white space is one space. */
+static void put_text(FILE *out, const char *text, size_t length)
+{
+    for (size_t i = 0; i < length; i++)
+        if (text[i] == '&') fputs("&amp;", out);
+        else if (text[i] == '<') fputs("&lt;", out);
+        else if (text[i] == '>') fputs("&gt;", out);
+        else if (!is_space(text[i])) putc(text[i], out);
+        else if (i == 0 || !is_space(text[i - 1])) putc(' ', out);
+}
+
+static bool is_text(const GumboNode *node)
+{
+    return node->type == GUMBO_NODE_TEXT || node->type == GUMBO_NODE_WHITESPACE;
+}
+
+/* Writes the texts in an element. */
+static void put_nodes(FILE *out, const GumboNode *node)
+{
+    if (is_text(node)) put_text(out, node->v.text.text, strlen(node->v.text.text));
+    else if (node->type == GUMBO_NODE_ELEMENT)
+        for (unsigned i = 0; i < node->v.element.children.length; i++)
+            put_nodes(out, node->v.element.children.data[i]);
 }
 
 /* ---- units ---- */
@@ -123,37 +156,26 @@ static bool is_kept(const GumboElement *e, bool before)
     return before && !(translate && (!*translate->value || !strcmp(translate->value, "yes")));
 }
 
-/* text [size] (+=) the beginning of an element's text. */
-static void read_text(char *text, size_t size, const GumboNode *node)
-{
-    size_t length = strlen(text);
-    if (node->type == GUMBO_NODE_TEXT || node->type == GUMBO_NODE_WHITESPACE)
-        snprintf(text + length, size - length, "%s", node->v.text.text);
-    else if (node->type == GUMBO_NODE_ELEMENT)
-        for (unsigned i = 0; i < node->v.element.children.length; i++)
-            read_text(text, size, node->v.element.children.data[i]);
-}
-
 /* Whether it is a link whose text is an address, a #tag or a @name: these are not translated. */
 static bool is_address(const GumboNode *node)
 {
-    char text[200] = "";
-    if (node->v.element.tag != GUMBO_TAG_A) return false;
-    read_text(text, sizeof text, node);
-    return *text && !text[strcspn(text, " \t\n\r")] &&
-           (*text == '#' || *text == '@' || strstr(text, "://") || !strncmp(text, "www.", 4));
+    TextStream stream;
+    if (node->v.element.tag != GUMBO_TAG_A || !textstream_open(&stream)) return false;
+    put_nodes(stream.out, node);
+    char *text = textstream_close(&stream);
+    bool address =
+        text && *text && !strchr(text, ' ') &&
+        (*text == '#' || *text == '@' || strstr(text, "://") || !strncmp(text, "www.", 4));
+    free(text);
+    return address;
 }
 
 static void walk(Walk *w, const GumboNode *node, bool kept)
 {
-    if (node->type == GUMBO_NODE_TEXT || node->type == GUMBO_NODE_WHITESPACE) {
-        if (!kept)
-            add_text(w, node->v.text.original_text.data, node->v.text.original_text.length);
-        return;
-    }
+    const GumboStringPiece *text = &node->v.text.original_text;
+    if (is_text(node) && !kept) add_text(w, text->data, text->length);
     if (node->type == GUMBO_NODE_COMMENT)
-        add(w, UNIT_ALONE, ++w->elements, node->v.text.original_text.data,
-            node->v.text.original_text.length);
+        add(w, UNIT_ALONE, ++w->elements, text->data, text->length);
     if (node->type != GUMBO_NODE_ELEMENT) return;
     const GumboElement *e = &node->v.element;
     const GumboStringPiece *open = &e->original_tag, *close = &e->original_end_tag;
@@ -175,9 +197,8 @@ static void walk(Walk *w, const GumboNode *node, bool kept)
 static int compare_units(const void *a, const void *b)
 {
     const HtmlUnit *x = a, *y = b;
-    return x->begin != y->begin ? (x->begin < y->begin ? -1 : 1)
-           : x->end < y->end    ? -1
-                                : x->end > y->end;
+    int order = (x->begin > y->begin) - (x->begin < y->begin);
+    return order ? order : (x->end > y->end) - (x->end < y->end);
 }
 
 /* Of units that share bytes, as the copies of an element that was not closed in order, the first stays. */
@@ -193,36 +214,11 @@ static void sort_units(HtmlDocument *d)
 
 /* ---- blocks ---- */
 
-static bool is_space(char c)
-{
-    return c == ' ' || c == '\n' || c == '\t' || c == '\r' || c == '\f';
-}
-
 static bool is_blank(const HtmlDocument *d, const HtmlUnit *u)
 {
     for (size_t i = u->begin; i < u->end; i++)
         if (!is_space(d->html[i])) return false;
     return true;
-}
-
-/* Writes a decoded text. A run of white space is one space. */
-static void put_text(FILE *out, const char *text, size_t length)
-{
-    for (size_t i = 0; i < length; i++)
-        if (text[i] == '&') fputs("&amp;", out);
-        else if (text[i] == '<') fputs("&lt;", out);
-        else if (text[i] == '>') fputs("&gt;", out);
-        else if (!is_space(text[i])) putc(text[i], out);
-        else if (i == 0 || !is_space(text[i - 1])) putc(' ', out);
-}
-
-static void put_nodes(FILE *out, const GumboNode *node)
-{
-    if (node->type == GUMBO_NODE_TEXT || node->type == GUMBO_NODE_WHITESPACE)
-        put_text(out, node->v.text.text, strlen(node->v.text.text));
-    else if (node->type == GUMBO_NODE_ELEMENT)
-        for (unsigned i = 0; i < node->v.element.children.length; i++)
-            put_nodes(out, node->v.element.children.data[i]);
 }
 
 static void put_unit(FILE *out, const HtmlDocument *d, const HtmlUnit *u)
@@ -257,15 +253,13 @@ static bool has_letter(const char *text)
  * them. */
 static bool add_block(HtmlDocument *d, int first, int last)
 {
-    bool outer = true;
-    while (outer && first < last) {
+    while (first < last) {
         const HtmlUnit *a = &d->unit[first], *b = &d->unit[last];
         bool pair = a->kind == UNIT_OPEN && b->kind == UNIT_CLOSE && a->number == b->number;
-        outer = true;
         if (pair) first++, last--;
         else if (a->kind == UNIT_TEXT && is_blank(d, a)) first++;
         else if (b->kind == UNIT_TEXT && is_blank(d, b)) last--;
-        else outer = false;
+        else break;
     }
     HtmlUnit *a = &d->unit[first], *b = &d->unit[last];
     while (a->kind == UNIT_TEXT && a->begin < a->end && is_space(d->html[a->begin])) a->begin++;
@@ -319,12 +313,12 @@ static HtmlUnit *find_unit(const HtmlDocument *d, const HtmlBlock *b, const char
                            const char **end)
 {
     bool quoted = !strncmp(at, d->quote, strlen(d->quote));
-    int kind = quoted         ? UNIT_KEPT
-               : at[0] == '<' ? (at[1] == '/' ? UNIT_CLOSE : UNIT_OPEN)
-                              : UNIT_TEXT;
+    int kind = quoted                   ? UNIT_KEPT
+               : !strncmp(at, "</t", 3) ? UNIT_CLOSE
+               : !strncmp(at, "<t", 2)  ? UNIT_OPEN
+                                        : UNIT_TEXT;
     if (kind == UNIT_TEXT) return NULL;
-    const char *name = at + (quoted ? strlen(d->quote) : kind == UNIT_CLOSE ? 2 : 1);
-    if (!quoted && *name++ != 't') return NULL;
+    const char *name = at + (quoted ? strlen(d->quote) : kind == UNIT_CLOSE ? 3 : 2);
     char *rest;
     long number = isdigit((unsigned char)*name) ? strtol(name, &rest, 10) : -1;
     if (number < 0) return NULL;
@@ -369,16 +363,13 @@ static void put_block(FILE *out, HtmlDocument *d, const HtmlBlock *b, const char
     for (int i = b->first; i <= b->last; i++) d->unit[i].used = false;
     for (const char *at = text, *end; *at; at = end) {
         const HtmlUnit *u = find_unit(d, b, at, &end);
+        bool escaped =
+            !strncmp(at, "&lt;", 4) || !strncmp(at, "&gt;", 4) || !strncmp(at, "&amp;", 5);
         if (u && is_tag(u)) u = tag[tags++];
-        if (u) {
-            put_bytes(out, d, u->begin, u->end);
-            continue;
-        }
-        end = at + 1;
-        if (*at == '&' &&
-            (!strncmp(at, "&lt;", 4) || !strncmp(at, "&gt;", 4) || !strncmp(at, "&amp;", 5)))
-            putc('&', out);
+        if (u) put_bytes(out, d, u->begin, u->end);
+        else if (escaped) putc('&', out);
         else put_text(out, at, 1);
+        if (!u) end = at + 1;
     }
     for (int i = b->first; i <= b->last; i++) {
         const HtmlUnit *u = &d->unit[i];
