@@ -41,14 +41,12 @@ bool vocabulary_read(Vocabulary *vocabulary, const char *const path[SIDES], Erro
     *vocabulary = (Vocabulary){0};
     for (int side = 0; good && side < SIDES; side++) {
         size_t size;
-        char *bytes =
-            path[side] ? file_read_input(path[side], SENTENCEPIECE_LIMIT, &size, error) : NULL;
-        if (bytes)
-            good = tokenizer_adopt(&vocabulary->model[side], &vocabulary->size[side], bytes,
-                                   size, NULL, 0, error) ||
-                   error_prefix(error, "'%s' is no SentencePiece model that can be used",
-                                path[side]);
-        good = good && (bytes || !path[side]);
+        if (!path[side]) continue;
+        char *bytes = file_read_input(path[side], SENTENCEPIECE_LIMIT, &size, error);
+        good = bytes && (tokenizer_adopt(&vocabulary->model[side], &vocabulary->size[side],
+                                         bytes, size, NULL, 0, error) ||
+                         error_prefix(error, "'%s' is no SentencePiece model that can be used",
+                                      path[side]));
         free(bytes);
     }
     return good;
