@@ -55,15 +55,11 @@ const char *const tokenizer_type_names[] = {"unigram", "bpe", "word", "char", nu
  * starts a training, which fails at once for lack of text. */
 static void silence(void)
 {
-    static std::once_flag once;
-    std::call_once(once, [] {
-        std::string model;
-        SentencePieceTrainer::Train(
-            std::unordered_map<std::string, std::string>{
-                {"minloglevel", "3"}, {"normalization_rule_name", "identity"}},
-            nullptr, &model)
-            .IgnoreError();
-    });
+    static Status once = SentencePieceTrainer::Train(
+        std::unordered_map<std::string, std::string>{{"minloglevel", "3"},
+                                                     {"normalization_rule_name", "identity"}},
+        nullptr, nullptr);
+    once.IgnoreError();
 }
 
 bool tokenizer_may_be_tag(const char *word, size_t length)
