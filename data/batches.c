@@ -107,15 +107,3 @@ bool batches_packed(Batches *batches, Packed *source, Packed *target, size_t fir
     }
     return true;
 }
-
-size_t batches_fit(const Batches *batches, size_t first)
-{
-    const Corpus *corpus = batches->corpus;
-    size_t end = first, tokens = 0;
-    while (end < corpus->pairs) {
-        tokens += pair_tokens(corpus, end);
-        if (end > first && tokens > batches->batch_tokens) break;
-        end++;
-    }
-    return end;
-}

@@ -44,7 +44,3 @@ bool batches_update(Batches *batches, int *count, uint64_t epoch, size_t u, Erro
 /* The pairs first .. end-1 of the corpus, as they are packed in it; valid until the next call. */
 bool batches_packed(Batches *batches, Packed *source, Packed *target, size_t first, size_t end,
                     Error *error);
-
-/* The end of the longest range from `first` that fits into batch_tokens (at least one pair):
- *     for (size_t i = 0; i < corpus->pairs; i = end) end = batches_fit(batches, i); … */
-size_t batches_fit(const Batches *batches, size_t first);

@@ -316,6 +316,7 @@ static bool ask_teachers(Run *run, Error *error)
     const Corpus *corpus = &run->corpus;
     Supervision *teacher = &run->supervision;
     static Models models;
+    Batches all = {0};  // of the corpus in its order
     Packed source, target;
     if (!paths->count) return true;
     size_t rows = corpus->start[TARGET][corpus->pairs], row = 0;
@@ -332,15 +333,18 @@ static bool ask_teachers(Run *run, Error *error)
                 error_set(error,
                           "'%s' has another vocabulary: a model and its teachers need "
                           "the same text and options for it, or one `tokenizer-model`",
-                          paths->item[0]));
-        for (size_t i = 0, end; good && i < corpus->pairs; i = end) {
-            end = batches_fit(&run->batches, i);
-            good = batches_packed(&run->batches, &source, &target, i, end, error) &&
-                   scoring_run(each, teacher->soft + row * (size_t)teacher->each,
-                               &models.ensemble, &source, &target, run->workers, NULL, error);
+                          paths->item[0])) &&
+               batches_init(&all, corpus, 0, (int)run->batches.batch_tokens, error);
+        all.in_order = true;
+        for (size_t u = 0; good && u < batches_updates(&all, 0); u++) {
+            good =
+                batches_packed(&all, &source, &target, all.first[u], all.first[u + 1], error) &&
+                scoring_run(each, teacher->soft + row * (size_t)teacher->each, &models.ensemble,
+                            &source, &target, run->workers, NULL, error);
             row += (size_t)target.rows;
         }
         models_free(&models);
+        batches_free(&all);
     }
     free(each);
     return distributed_agree(good, error) && distributed_share(teacher->soft, bytes, error);
