@@ -127,7 +127,7 @@ static bool read_terms(StringList *terms, TextReader *reader, Error *error)
     size_t length, target_length;
     TextResult result;
     while ((result = text_next(reader, &line, &length, error)) == TEXT_LINE) {
-        if (!text_columns(line, &length, &target, &target_length) || !length)
+        if (!text_columns(line, &length, "\t", &target, &target_length) || !length)
             return error_set(error, "%s:%zu: this is no term, TAB and translation",
                              reader->name, reader->line);
         if (!strings_add(terms, line, error)) return false;

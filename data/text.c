@@ -28,14 +28,16 @@ typedef struct TextUnzip {
 
 const char *const text_invalid_names[] = {"stop", "replace", NULL};
 
-bool text_columns(const char *line, size_t *length, const char **second, size_t *second_length)
+bool text_columns(const char *line, size_t *length, const char *mark, const char **second,
+                  size_t *second_length)
 {
-    const char *end = line + *length, *tab = memchr(line, '\t', *length);
-    *second = tab ? tab + 1 : end;
-    const char *next = memchr(*second, '\t', (size_t)(end - *second));
+    size_t width = strlen(mark);
+    const char *end = line + *length, *at = memmem(line, *length, mark, width);
+    *second = at ? at + width : end;
+    const char *next = memmem(*second, (size_t)(end - *second), mark, width);
     *second_length = (size_t)((next ? next : end) - *second);
-    if (tab) *length = (size_t)(tab - line);
-    return tab;
+    if (at) *length = (size_t)(at - line);
+    return at;
 }
 
 bool text_replace(TextReader *reader, const char **line, size_t *length, Error *error)

@@ -51,9 +51,10 @@ bool text_ready(TextReader *reader);
 
 void text_close(TextReader *reader);  // allowed on a zeroed or closed reader
 
-/* The first two columns of a line, which end at a TAB: *length becomes that of the first one.
- * Without a TAB it returns false, and the second one is empty. */
-bool text_columns(const char *line, size_t *length, const char **second, size_t *second_length);
+/* The first two columns of a line, which end at a mark, such as a TAB: *length becomes that of the first
+ * one. Without a mark it returns false, and the second one is empty. */
+bool text_columns(const char *line, size_t *length, const char *mark, const char **second,
+                  size_t *second_length);
 
 /* Whether the first line of a text says that it is XML. */
 static inline bool text_is_xml(const char *line)

@@ -185,20 +185,12 @@ bool partner_end(TextReader *reader, const char *what, Error *error)
     return result == TEXT_END;
 }
 
-/* As text_columns, or with " ||| " between the columns. */
+/* The columns of a line, with a TAB or else with " ||| " between them. */
 static bool pair_columns(const char *line, size_t *length, const char **second,
                          size_t *second_length)
 {
-    static const char bars[] = " ||| ";
-    size_t width = strlen(bars), whole = *length;
-    if (text_columns(line, length, second, second_length)) return true;
-    const char *end = line + whole, *bar = memmem(line, whole, bars, width);
-    if (!bar) return false;
-    *length = (size_t)(bar - line);
-    *second = bar + width;
-    const char *next = memmem(*second, (size_t)(end - *second), bars, width);
-    *second_length = (size_t)((next ? next : end) - *second);
-    return true;
+    return text_columns(line, length, "\t", second, second_length) ||
+           text_columns(line, length, " ||| ", second, second_length);
 }
 
 bool input_is_pairs(Input *input, bool *pairs, Error *error)
