@@ -17,18 +17,16 @@ static bool read_file(CorpusText *text, CorpusReport *report, const CorpusFiles 
     Records records;
     TextReader *reader = records.reader;
     TextResult result = TEXT_END;
-    const char *line[SIDES];
-    size_t length[SIDES];
     bool good = records_open(&records, file->source, file->target, files->column, error);
     for (int side = 0; side < SIDES; side++)
         reader[side].replace = files->invalid == TEXT_REPLACE;
-    while (good && (result = records_next(&records, line, length, error)) == TEXT_LINE) {
+    while (good && (result = records_next(&records, error)) == TEXT_LINE) {
         CorpusLine where = {.file = (unsigned)n, .line = reader[SOURCE].line};
-        bool source = text_is_blank(line[SOURCE], length[SOURCE]),
-             target = text_is_blank(line[TARGET], length[TARGET]);
+        bool source = text_is_blank(records.field[SOURCE], records.length[SOURCE]),
+             target = text_is_blank(records.field[TARGET], records.length[TARGET]);
         report->read++;
         if (source || target) corpus_skip(report, source, target, where);
-        else good = corpus_add(text, line, length, where, error);
+        else good = corpus_add(text, records.field, records.length, where, error);
     }
     for (int side = 0; side < SIDES; side++) report->replaced += reader[side].replaced;
     records_close(&records);

@@ -41,16 +41,16 @@ static bool check_first(const TextReader *reader, const char *line, size_t lengt
 }
 
 /* The next line of each of two files. The longer one is read to its end, to count its lines. */
-static TextResult next_lines(TextReader reader[2], const char *field[2], size_t length[2],
-                             Error *error)
+static TextResult next_lines(Records *r, Error *error)
 {
+    TextReader *reader = r->reader;
     TextResult result[2];
     do {
         for (int side = 0; side < 2; side++) {
-            result[side] = text_next(&reader[side], &field[side], &length[side], error);
+            result[side] = text_next(&reader[side], &r->field[side], &r->length[side], error);
             if (result[side] == TEXT_ERROR ||
                 (result[side] == TEXT_LINE &&
-                 !check_first(&reader[side], field[side], length[side], error)))
+                 !check_first(&reader[side], r->field[side], r->length[side], error)))
                 return TEXT_ERROR;
         }
     } while (result[0] != result[1]);
@@ -61,29 +61,27 @@ static TextResult next_lines(TextReader reader[2], const char *field[2], size_t 
 }
 
 /* Takes what stands from `begin` to `end` as column number `column`. */
-static void take(const Records *r, const char *field[2], size_t length[2], int column,
-                 const char *begin, const char *end)
+static void take(Records *r, int column, const char *begin, const char *end)
 {
     for (int side = 0; side < 2; side++)
         if (r->column[side] == column)
-            field[side] = begin, length[side] = (size_t)(end - begin);
+            r->field[side] = begin, r->length[side] = (size_t)(end - begin);
 }
 
 /* Returns the number of columns. */
-static int split_tabs(const Records *r, const char *field[2], size_t length[2],
-                      const char *line, size_t count)
+static int split_tabs(Records *r, const char *line, size_t count)
 {
     const char *end = line + count;
     for (int column = 1;; column++) {
         const char *tab = memchr(line, '\t', (size_t)(end - line));
-        take(r, field, length, column, line, tab ? tab : end);
+        take(r, column, line, tab ? tab : end);
         if (!tab) return column;
         line = tab + 1;
     }
 }
 
 /* Splits the record in the buffer, in place. Returns the number of columns; 0: a field has no end. */
-static int split_quotes(Records *r, const char *field[2], size_t length[2])
+static int split_quotes(Records *r)
 {
     char *from = r->buffer, *to = from;
     for (int column = 1;; column++) {
@@ -94,15 +92,14 @@ static int split_quotes(Records *r, const char *field[2], size_t length[2])
             else *to++ = *from++;
         }
         if (quoted) return 0;
-        take(r, field, length, column, begin, to);
+        take(r, column, begin, to);
         if (!*from++) return column;
     }
 }
 
 /* CSV: reads on while a field in quotation marks has no end. Returns the number of columns; 0: an
  * error. */
-static int read_quotes(Records *r, const char *field[2], size_t length[2], const char *line,
-                       size_t count, Error *error)
+static int read_quotes(Records *r, const char *line, size_t count, Error *error)
 {
     TextReader *reader = r->reader;
     size_t all = 0, marks = 0, number = reader->line;
@@ -121,25 +118,25 @@ static int read_quotes(Records *r, const char *field[2], size_t length[2], const
         result = text_next(reader, &line, &count, error);
     }
     if (result == TEXT_ERROR) return 0;
-    int columns = result == TEXT_LINE ? split_quotes(r, field, length) : 0;
+    int columns = result == TEXT_LINE ? split_quotes(r) : 0;
     if (!columns)
         error_set(error, "%s:%zu: a quotation mark that opens a field has no partner",
                   reader->name, number);
     return columns;
 }
 
-TextResult records_next(Records *r, const char *field[2], size_t length[2], Error *error)
+TextResult records_next(Records *r, Error *error)
 {
     const char *line;
     size_t count;
     TextReader *reader = r->reader;
-    if (reader[1].name) return next_lines(reader, field, length, error);
-    if (r->tmx) return tmx_next(r->tmx, field, length, error);
+    if (reader[1].name) return next_lines(r, error);
+    if (r->tmx) return tmx_next(r->tmx, r->field, r->length, error);
     TextResult result = text_next(reader, &line, &count, error);
     if (result != TEXT_LINE) return result;
     if (!r->delimiter && text_is_xml(line)) {
         r->tmx = tmx_open(reader, line, count, r->column);
-        return r->tmx ? tmx_next(r->tmx, field, length, error)
+        return r->tmx ? tmx_next(r->tmx, r->field, r->length, error)
                       : (error_memory(error, "for a reader of XML"), TEXT_ERROR);
     }
     if (!check_first(reader, line, count, error)) return TEXT_ERROR;
@@ -149,10 +146,10 @@ TextResult records_next(Records *r, const char *field[2], size_t length[2], Erro
                        : memchr(line, ',', count) || *line == '"' ? ','
                                                                   : '\t';
     int columns, most = r->column[0] > r->column[1] ? r->column[0] : r->column[1];
-    for (int side = 0; side < 2; side++) field[side] = line + count, length[side] = 0;
+    for (int side = 0; side < 2; side++) r->field[side] = line + count, r->length[side] = 0;
     if (text_is_blank(line, count)) return TEXT_LINE;
-    if (r->delimiter == '\t') columns = split_tabs(r, field, length, line, count);
-    else columns = read_quotes(r, field, length, line, count, error);
+    columns =
+        r->delimiter == '\t' ? split_tabs(r, line, count) : read_quotes(r, line, count, error);
     if (columns >= most) return TEXT_LINE;
     if (columns == 1 && r->delimiter == '\t')
         error_set(error, "%s:%zu: there is no TAB: a line is source TAB target", reader->name,

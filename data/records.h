@@ -17,6 +17,8 @@ typedef struct Records {
     char *buffer;          // of a record of CSV, its fields without quotation marks
     size_t size;           // allocated
     Tmx *tmx;              // or NULL
+    const char *field[2];  // [length] the last pair, valid until the next one
+    size_t length[2];
 } Records;
 
 /* Opens two files; or with a target of NULL a table, of which column [2] are read, 0 for 1 and 2. Close
@@ -24,8 +26,8 @@ typedef struct Records {
 bool records_open(Records *records, const char *source, const char *target, const int *column,
                   Error *error);
 
-/* The next pair, valid until the next call. Fails where a line has too few columns, a quotation mark no
+/* Reads the next pair. Fails where a line has too few columns, a quotation mark no
  * partner, or one of two files more lines than the other. A blank line of a table is a pair of blanks. */
-TextResult records_next(Records *records, const char *field[2], size_t length[2], Error *error);
+TextResult records_next(Records *records, Error *error);
 
 void records_close(Records *records);

@@ -24,7 +24,6 @@ struct Tmx {
     int code;     // depth of an inline element whose content is not text; 0: outside
     char *text[2];
     size_t size[2], used[2];
-    bool full[2];        // the unit has this side
     const char *failed;  // why; or NULL
 };
 
@@ -46,7 +45,7 @@ static void begin_variant(Tmx *t, const char **attribute)
         if (!strcmp(attribute[0], "xml:lang") || !strcmp(attribute[0], "lang"))
             number = number_of(t, attribute[1]);
     for (int side = 0; side < 2; side++)
-        if (number == t->column[side] && !t->full[side]) t->side = side;
+        if (number == t->column[side] && !t->used[side]) t->side = side;
 }
 
 static void on_start(void *context, const char *name, const char **attribute)
@@ -58,7 +57,7 @@ static void on_start(void *context, const char *name, const char **attribute)
     } else if (t->segment) {
         if (!t->code && strcmp(name, "hi")) t->code = t->depth;
     } else if (!strcmp(name, "tu")) {
-        for (int side = 0; side < 2; side++) t->used[side] = 0, t->full[side] = false;
+        t->used[0] = t->used[1] = 0;
     } else if (!strcmp(name, "tuv")) {
         begin_variant(t, attribute);
     } else if (!strcmp(name, "seg")) {
@@ -71,10 +70,7 @@ static void on_end(void *context, const char *name)
     Tmx *t = context;
     int depth = t->depth--;
     if (t->code == depth) t->code = 0;
-    if (t->segment == depth) {
-        t->segment = 0;
-        if (t->side >= 0) t->full[t->side] = true;
-    }
+    if (t->segment == depth) t->segment = 0;
     if (!strcmp(name, "tuv")) t->side = -1;
     if (!strcmp(name, "tu")) XML_StopParser(t->parser, XML_TRUE);
 }

@@ -11,17 +11,16 @@ static const char *pairs_of(const char *text, int source, int target)
 {
     static char joined[1 << 12];
     Records records;
-    const char *field[2];
-    size_t length[2];
     TextResult result;
     FILE *file = fopen(path, "wb");
     assert_true(fputs(text, file) >= 0);
     fclose(file);
     *joined = 0;
     assert_true(records_open(&records, path, NULL, (int[]){source, target}, &error));
-    while ((result = records_next(&records, field, length, &error)) == TEXT_LINE)
+    while ((result = records_next(&records, &error)) == TEXT_LINE)
         for (int side = 0; side < 2; side++)
-            strcat(strncat(joined, field[side], length[side]), side ? "|" : ">");
+            strcat(strncat(joined, records.field[side], records.length[side]),
+                   side ? "|" : ">");
     if (result == TEXT_ERROR) strcpy(joined, strstr(error.text, path) + strlen(path) + 1);
     records_close(&records);
     return joined;
