@@ -6,6 +6,7 @@
 
 #include "base/grow.h"
 #include "base/real.h"
+#include "base/textstream.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -194,35 +195,32 @@ static AugmentItem draw(const Augment *a, const PairIds *pair, int left, uint64_
     return item;
 }
 
-/* Whether no space follows a sentence: it ends in a Chinese or Japanese character. */
-static bool without_space(const char *line)
+/* Whether a space follows a sentence: not if it ends in a Chinese or Japanese character. */
+static bool needs_space(const char *line, size_t end)
 {
-    size_t end = strlen(line);
     UChar32 c = ' ';
     if (end) U8_PREV_UNSAFE(line, end, c);
-    return c == ' ' || (c >= 0x2e80 && c < 0xa4d0) || (c >= 0xff00 && c < 0xffa0) ||
-           (c >= 0x20000 && c < 0x40000);
+    return c != ' ' && !(c >= 0x2e80 && c < 0xa4d0) && !(c >= 0xff00 && c < 0xffa0) &&
+           !(c >= 0x20000 && c < 0x40000);
 }
 
-/* line (=) the text of a side without its tag, with that of the pairs that are joined. */
-static bool read_line(char **line, const Augment *a, const AugmentItem *item, CorpusSide side,
-                      Error *error)
+/* The text of a side without its tags, with that of the pairs that are joined; NULL if memory is short. */
+static char *read_line(const Augment *a, const AugmentItem *item, CorpusSide side)
 {
-    const Tokenizer *source = a->vocabulary->tokenizer[SOURCE];
+    TextStream line;
+    bool space = false;
+    if (!textstream_open(&line)) return NULL;
     for (int i = 0; i < item->pairs; i++) {
-        size_t length;
+        size_t length, tag = 0;
         const char *next =
             corpus_sentence(a->text, side, a->pair[item->first + i].number, &length);
-        size_t tag = side == SOURCE ? tokenizer_tag(source, next, length) : 0;
+        if (side == SOURCE) tag = tokenizer_tag(a->vocabulary->tokenizer[SOURCE], next, length);
         tag += tag < length && tag && next[tag] == ' ';
-        char *before = *line;
-        const char *space = !before || without_space(before) ? "" : " ";
-        if (asprintf(line, "%s%s%.*s", before ? before : "", space, (int)(length - tag),
-                     next + tag) < 0)
-            return *line = before, error_memory(error, "to change sentences");
-        free(before);
+        if (space) putc(' ', line.out);
+        fwrite(next + tag, 1, length - tag, line.out);
+        space = needs_space(next + tag, length - tag);
     }
-    return true;
+    return textstream_close(&line);
 }
 
 static bool change(char *line[SIDES], bool *changed, const Augment *a, AugmentItem *item,
@@ -270,15 +268,15 @@ static bool encode(PairIds *result, bool *fits, const Augment *a, size_t number,
 static bool try_kind(Augment *a, size_t number, bool *changed, Error *error)
 {
     AugmentItem *item = &a->item[number];
-    char *line[SIDES] = {NULL};
     PairIds result = item->result;
     int sides = item->kind == AUGMENT_NOISE ? 1 : SIDES;
     int32_t tag = tag_of(a, &a->pair[item->first]);
     for (int i = 1; i < item->pairs; i++)
         if (tag_of(a, &a->pair[item->first + i]) != tag) return true;
-    bool good = read_line(&line[SOURCE], a, item, SOURCE, error) &&
-                read_line(&line[TARGET], a, item, TARGET, error) &&
-                change(line, changed, a, item, error);
+    char *line[SIDES] = {read_line(a, item, SOURCE), read_line(a, item, TARGET)};
+    bool good =
+        ((line[SOURCE] && line[TARGET]) || error_memory(error, "to change sentences")) &&
+        change(line, changed, a, item, error);
     for (int side = 0; good && *changed && side < sides; side++)
         good = encode(&result, changed, a, number, (CorpusSide)side, side == SOURCE ? tag : 0,
                       line[side], error);
