@@ -152,35 +152,28 @@ CorpusCheck corpus_check(const CorpusText *text)
 
 enum { GRAM = 4, GRAMS = 1 << 20, LINES = 20000 };
 
-typedef struct Grams {
-    bool has[GRAMS];
-} Grams;
-
-/* Adds the sequences of bytes of a side to grams, or with NULL counts those that are in `known`.
- * Returns the share of them. */
-static double walk_grams(Grams *grams, const Grams *known, const CorpusText *text,
-                         CorpusSide side)
+/* The share of the sequences of bytes of a side that are in grams [GRAMS]; with `learn` it adds them. */
+static double walk_grams(bool *grams, bool learn, const CorpusText *text, CorpusSide side)
 {
     double all = 1, same = 0;
     size_t pairs = text->pairs < LINES ? text->pairs : LINES;
     const char *at = text->bytes[side], *end = at + text->start[side][pairs];
-    for (; at + GRAM <= end; at++) {
-        size_t place = hash_bytes(HASH_START, at, GRAM) & (GRAMS - 1);
-        if (grams) grams->has[place] = true;
-        if (known) same += known->has[place];
-        all++;
+    for (; at + GRAM <= end; at++, all++) {
+        bool *gram = &grams[hash_bytes(HASH_START, at, GRAM) & (GRAMS - 1)];
+        same += *gram;
+        *gram |= learn;
     }
     return same / all;
 }
 
 bool corpus_swapped(const CorpusText *other, const CorpusText *text)
 {
-    Grams *grams = calloc(SIDES, sizeof *grams);
+    bool *grams = calloc(SIDES, GRAMS);
     double share[SIDES][SIDES] = {{0}};
     for (int side = 0; grams && side < SIDES; side++) {
-        walk_grams(&grams[side], NULL, text, (CorpusSide)side);
+        walk_grams(grams + side * GRAMS, true, text, (CorpusSide)side);
         for (int s = 0; s < SIDES; s++)
-            share[s][side] = walk_grams(NULL, &grams[side], other, (CorpusSide)s);
+            share[s][side] = walk_grams(grams + side * GRAMS, false, other, (CorpusSide)s);
     }
     free(grams);
     return share[SOURCE][SOURCE] < share[SOURCE][TARGET] ||

@@ -12,23 +12,22 @@
 enum { SAMPLE = 20000, USUAL = 100 };
 static const int PER_CENT[PROFILE_LENGTHS] = {50, 90, 95, 99};
 
-#define FIELD(key, type, field)                                                                \
-    {                                                                                          \
-        .name = key, .kind = type, .offset = offsetof(TextProfile, field)                      \
-    }
-static const Option fields[] = {FIELD("language", OPTION_TEXT, language),
-                                FIELD("length-50", OPTION_INT, length[0]),
-                                FIELD("length-90", OPTION_INT, length[1]),
-                                FIELD("length-95", OPTION_INT, length[2]),
-                                FIELD("length-99", OPTION_INT, length[3]),
-                                FIELD("sentences", OPTION_REAL, sentences),
-                                FIELD("tags", OPTION_REAL, tags),
-                                FIELD("upper", OPTION_REAL, upper),
-                                FIELD("title", OPTION_REAL, title),
-                                FIELD("doubtful", OPTION_REAL, doubtful),
-                                FIELD("aligning-layer", OPTION_INT, aligning_layer),
-                                FIELD("aligning-head", OPTION_INT, aligning_head),
-                                FIELD("characters", OPTION_TEXT, characters)};
+#define FIELD(name) offsetof(TextProfile, name)
+static const Option fields[] = {
+    {.name = "language", .kind = OPTION_TEXT, .offset = FIELD(language)},
+    {.name = "length-50", .kind = OPTION_INT, .offset = FIELD(length[0])},
+    {.name = "length-90", .kind = OPTION_INT, .offset = FIELD(length[1])},
+    {.name = "length-95", .kind = OPTION_INT, .offset = FIELD(length[2])},
+    {.name = "length-99", .kind = OPTION_INT, .offset = FIELD(length[3])},
+    {.name = "sentences", .kind = OPTION_REAL, .offset = FIELD(sentences)},
+    {.name = "tags", .kind = OPTION_REAL, .offset = FIELD(tags)},
+    {.name = "upper", .kind = OPTION_REAL, .offset = FIELD(upper)},
+    {.name = "title", .kind = OPTION_REAL, .offset = FIELD(title)},
+    {.name = "doubtful", .kind = OPTION_REAL, .offset = FIELD(doubtful)},
+    {.name = "aligning-layer", .kind = OPTION_INT, .offset = FIELD(aligning_layer)},
+    {.name = "aligning-head", .kind = OPTION_INT, .offset = FIELD(aligning_head)},
+    {.name = "characters", .kind = OPTION_TEXT, .offset = FIELD(characters)},
+};
 
 static OptionGroup group_of(const TextProfile *profile)
 {
