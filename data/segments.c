@@ -24,8 +24,6 @@
 
 #include "base/grow.h"
 
-enum { CHUNK = 1 << 30 };  // bytes that ICU sees at a time: its indices are 32-bit numbers
-
 // clang-format off
 enum { LINE, CODE, MARK, CLOSING, PATTERNS };
 static const char *const pattern[PATTERNS] = {
@@ -56,9 +54,8 @@ struct SegmentTools {
 
 typedef struct Finder {
     Segments *out;
-    const char *text;   // a chunk
-    size_t offset;      // of the chunk in the whole text
-    int boundary;       // ICU's next one in the chunk
+    const char *text;
+    int boundary;       // ICU's next one
     int last;           // end of the last sentence on this line, or -1
     UErrorCode status;  // of ICU, and of memory
 } Finder;
@@ -95,11 +92,10 @@ static void add(Finder *f, int begin, int end, bool kept, bool continues)
 {
     Segments *out = f->out;
     Segment *last = out->count ? &out->segment[out->count - 1] : NULL;
-    size_t from = f->offset + (size_t)begin, to = f->offset + (size_t)end;
-    if (from == to) return;
-    if (kept && last && last->kept) last->end = to;
-    else if (out->count < INT_MAX && GROW(out->segment, out->size, (size_t)out->count + 1))
-        out->segment[out->count++] = (Segment){from, to, kept, continues};
+    if (begin == end) return;
+    if (kept && last && last->kept) last->end = (size_t)end;
+    else if (GROW(out->segment, out->size, (size_t)out->count + 1))
+        out->segment[out->count++] = (Segment){(size_t)begin, (size_t)end, kept, continues};
     else f->status = U_MEMORY_ALLOCATION_ERROR;
 }
 
@@ -214,13 +210,12 @@ static void add_line(Finder *f, int begin, int end)
     }
 }
 
-static void add_chunk(Finder *f, int length)
+static void add_lines(Finder *f, int length)
 {
     const struct SegmentTools *tools = f->out->tools;
     UText *text = utext_openUTF8(NULL, f->text, length, &f->status);
     ubrk_setUText(tools->sentences, text, &f->status);
     for (int i = 0; i < PATTERNS; i++) uregex_setUText(tools->expression[i], text, &f->status);
-    f->boundary = 0;
     bool open = false;  // nothing ends the block of code that began last
     for (int at = 0, next; at < length && U_SUCCESS(f->status); at = next) {
         int begin = open ? at : matched(f, CODE, at, length);
@@ -288,16 +283,11 @@ static void tools_open(Segments *out, const char *language, UErrorCode *status)
 bool segments_find(Segments *segments, const char *text, size_t length, const char *language,
                    Error *error)
 {
-    Finder f = {.out = segments};
+    Finder f = {.out = segments, .text = text};
     segments->count = 0;
-    tools_open(segments, language, &f.status);
-    while (f.offset < length && U_SUCCESS(f.status)) {
-        size_t chunk = length - f.offset < CHUNK ? length - f.offset : CHUNK;
-        f.text = text + f.offset;
-        while (f.offset + chunk < length && U8_IS_TRAIL(f.text[chunk])) chunk--;
-        add_chunk(&f, (int)chunk);
-        f.offset += chunk;
-    }
+    if (length > INT_MAX) f.status = U_INDEX_OUTOFBOUNDS_ERROR;
+    else tools_open(segments, language, &f.status);
+    if (length && U_SUCCESS(f.status)) add_lines(&f, (int)length);
     if (U_SUCCESS(f.status)) return true;
     segments_free(segments);
     if (f.status == U_MEMORY_ALLOCATION_ERROR)

@@ -23,9 +23,9 @@ typedef struct Segments {
     struct SegmentTools *tools;  // of ICU, for the next text in the same language
 } Segments;
 
-/* segments (=) those of valid UTF-8. The language, such as "en" or "en_GB", chooses the abbreviations
- * after which no sentence ends ("Mr."); NULL if it is not known. *segments begins zeroed; what it has
- * allocated is used again. After a failure nothing is to be freed. */
+/* segments (=) those of valid UTF-8, of at most INT_MAX bytes. The language, such as "en" or "en_GB",
+ * chooses the abbreviations after which no sentence ends ("Mr."); NULL if it is not known. *segments
+ * begins zeroed; what it has allocated is used again. After a failure nothing is to be freed. */
 bool segments_find(Segments *segments, const char *text, size_t length, const char *language,
                    Error *error);
 
