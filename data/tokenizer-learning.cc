@@ -2,11 +2,8 @@
  *
  * The internal checks of the library's trainers (CHECK in its sources) end the process, for
  * example on a corpus of spaces or when a sum becomes NaN. So a model is learned in a child
- * process. Its exit status says what it wrote to a file in memory:
- *
- *     0         the model
- *     FAILED    the error message
- *     another   nothing: the library ended it, and its standard error says why */
+ * process. Its exit status is 0 if it wrote the model to a file in memory; else its standard error
+ * says why not, in its own words or in the library's. */
 extern "C" {
 #include "base/error.h"
 #include "base/packed.h"
@@ -40,7 +37,6 @@ using Options = std::unordered_map<std::string, std::string>;
 
 static const size_t MAX_TRAINING_BYTES = (size_t)1 << 29;  // the library has 32-bit indices
 static const char MAX_SENTENCE_BYTES[] = "4192";           // longer sentences are skipped
-enum { FAILED = 2 };                                       // exit status of the child
 static const char NO_TEXT[] = "there is no text to learn a tokenizer from";
 static const double DEFAULT_COVERAGE = 0.9995;
 enum { LEAST_COUNT = 5 };
@@ -238,11 +234,10 @@ static std::string code_points(const std::string &text)
     return out;
 }
 
-/* The file stays open. */
+/* The file, in memory, stays open. */
 static bool write_all(int file, const std::string &bytes)
 {
-    FILE *out = fdopen(file, "w");
-    return out && fwrite(bytes.data(), bytes.size(), 1, out) == 1 && fflush(out) == 0;
+    return write(file, bytes.data(), bytes.size()) == (ssize_t)bytes.size();
 }
 
 /* Writes rules to a file in memory, and returns a name by which the library can open it. */
@@ -400,8 +395,8 @@ static double default_coverage(Options options, const Sentences *sentences, int 
             return error_set(&error, "%s", NO_TEXT);
         return status.ok() ? true : error_set(&error, "%s", status.error_message());
     });
-    if (!write_all(3, good ? model : error.text)) _exit(1);
-    _exit(good ? 0 : FAILED);
+    if (!good) write_all(2, error.text);
+    _exit(good && write_all(3, model) ? 0 : 1);
 }
 
 /* ---- learning, in the parent ---- */
@@ -478,8 +473,7 @@ static bool learn(std::string *model, const Sentences *sentences,
                          number == SIGKILL || number == SIGABRT ? ": is there enough memory?"
                                                                 : "");
     }
-    bool replied = status == 0 || WEXITSTATUS(status) == FAILED;
-    *model = replied ? reply.text() : messages.text();
+    *model = status == 0 ? reply.text() : messages.text();
     if (status == 0) return true;
     std::string said = model->substr(0, model->find('\n'));
     return explain(error, said.empty() ? "it ended without a message" : said, settings);
