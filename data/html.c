@@ -337,25 +337,13 @@ static bool is_tag(const HtmlUnit *u)
     return u->kind == UNIT_OPEN || u->kind == UNIT_CLOSE || u->kind == UNIT_ALONE;
 }
 
-/* Whether each tag that closes does so for the one that was opened last, and none is left open. */
-static bool are_nested(HtmlUnit *const *slot, int count, int *open)
-{
-    int depth = 0;
-    for (int i = 0; i < count; i++) {
-        if (slot[i]->kind == UNIT_OPEN) open[depth++] = slot[i]->number;
-        else if (slot[i]->kind == UNIT_CLOSE &&
-                 (depth == 0 || open[--depth] != slot[i]->number))
-            return false;
-    }
-    return depth == 0;
-}
-
 static void put_bytes(FILE *out, const HtmlDocument *d, size_t begin, size_t end)
 {
     fwrite(d->html + begin, 1, end - begin, out);
 }
 
-/* Writes a translation with the units that it has: of tags, the next of `tag`. */
+/* Writes a translation with the units that it has, or in place of its tags the next of `tag`, unless
+ * that is NULL. */
 static void put_block(FILE *out, HtmlDocument *d, const HtmlBlock *b, const char *text,
                       HtmlUnit *const *tag)
 {
@@ -365,7 +353,7 @@ static void put_block(FILE *out, HtmlDocument *d, const HtmlBlock *b, const char
         const HtmlUnit *u = find_unit(d, b, at, &end);
         bool escaped =
             !strncmp(at, "&lt;", 4) || !strncmp(at, "&gt;", 4) || !strncmp(at, "&amp;", 5);
-        if (u && is_tag(u)) u = tag[tags++];
+        if (u && tag && is_tag(u)) u = tag[tags++];
         if (u) put_bytes(out, d, u->begin, u->end);
         else if (escaped) putc('&', out);
         else put_text(out, at, 1);
@@ -374,7 +362,7 @@ static void put_block(FILE *out, HtmlDocument *d, const HtmlBlock *b, const char
     for (int i = b->first; i <= b->last; i++) {
         const HtmlUnit *u = &d->unit[i];
         if (u->kind == UNIT_TEXT || u->used) continue;
-        if (is_tag(u)) u = tag[tags++];
+        if (tag && is_tag(u)) u = tag[tags++];
         else putc(' ', out);
         put_bytes(out, d, u->begin, u->end);
     }
@@ -383,30 +371,32 @@ static void put_block(FILE *out, HtmlDocument *d, const HtmlBlock *b, const char
 char *html_join(HtmlDocument *d, const char *const *translation)
 {
     TextStream stream;
-    HtmlUnit **slot = malloc((2 * (size_t)d->units + 1) * sizeof *slot),
-             **order = slot + d->units;
+    HtmlUnit **tag = malloc(((size_t)d->units + 1) * sizeof *tag);
     int *open = malloc(((size_t)d->units + 1) * sizeof *open);
     size_t begin = 0;
-    bool good = slot && open && textstream_open(&stream);
+    bool good = tag && open && textstream_open(&stream);
     for (int k = 0; good && k < d->count; k++) {
         const HtmlBlock *b = &d->block[k];
-        int found = 0, all = 0;
+        int missing = 0, depth = 0;
+        bool nested = true;  // each tag that closes does so for the one that was opened last
         for (int i = b->first; i <= b->last; i++) {
             d->unit[i].used = false;
-            if (is_tag(&d->unit[i])) order[all++] = &d->unit[i];
+            if (is_tag(&d->unit[i])) tag[missing++] = &d->unit[i];
         }
         for (const char *at = translation[k], *end; *at; at = end) {
-            HtmlUnit *u = find_unit(d, b, at, &end);
-            if (u && is_tag(u)) slot[found++] = u;
+            const HtmlUnit *u = find_unit(d, b, at, &end);
             if (!u) end = at + 1;
+            else if (is_tag(u)) missing--;
+            if (u && u->kind == UNIT_OPEN) open[depth++] = u->number;
+            if (u && u->kind == UNIT_CLOSE)
+                nested = nested && depth > 0 && open[--depth] == u->number;
         }
         put_bytes(stream.out, d, begin, b->begin);
-        put_block(stream.out, d, b, translation[k],
-                  found == all && are_nested(slot, found, open) ? slot : order);
+        put_block(stream.out, d, b, translation[k], nested && !depth && !missing ? NULL : tag);
         begin = b->end;
     }
     if (good) put_bytes(stream.out, d, begin, d->length);
-    free(slot);
+    free(tag);
     free(open);
     return good ? textstream_close(&stream) : NULL;
 }
