@@ -164,19 +164,19 @@ static Rules glue_rules(void)
 
 /* ---- learning, in the child ---- */
 
-/* The index of the i-th of `wanted` sentences, evenly spread over `count`. */
-static size_t place(size_t i, size_t wanted, size_t count)
-{
-    return (size_t)((unsigned __int128)i * count / wanted);
-}
-
-/* `wanted` of the sentences, and one more at the end unless it is empty. */
+/* Sentences to learn from, evenly spread: at most TOKENIZER_SENTENCES and MAX_TRAINING_BYTES; and one
+ * more at the end unless it is empty. */
 class Sample : public sentencepiece::SentenceIterator
 {
   public:
-    Sample(const Sentences *sentences, size_t wanted, const char *last = "")
-        : sentences_(sentences), wanted_(wanted), last_(last)
+    Sample(const Sentences *sentences, const char *last = "")
+        : sentences_(sentences), last_(last),
+          wanted_(std::min(sentences->count, (size_t)TOKENIZER_SENTENCES))
     {
+        size_t bytes = 0, length = 0;
+        for (size_t i = 0; i < wanted_; i++) at(i, &length), bytes += length;
+        if (bytes > MAX_TRAINING_BYTES)
+            wanted_ = (size_t)((double)wanted_ * MAX_TRAINING_BYTES / (double)bytes);
     }
     bool done() const override
     {
@@ -189,10 +189,7 @@ class Sample : public sentencepiece::SentenceIterator
     const std::string &value() const override
     {
         size_t length = strlen(last_);
-        const char *text = i_ < wanted_
-                               ? sentences_->at(sentences_->context,
-                                                place(i_, wanted_, sentences_->count), &length)
-                               : last_;
+        const char *text = i_ < wanted_ ? at(i_, &length) : last_;
         return value_.assign(text, length);
     }
     Status status() const override
@@ -201,24 +198,16 @@ class Sample : public sentencepiece::SentenceIterator
     }
 
   private:
+    const char *at(size_t i, size_t *length) const
+    {
+        const size_t place = (size_t)((unsigned __int128)i * sentences_->count / wanted_);
+        return sentences_->at(sentences_->context, place, length);
+    }
     const Sentences *sentences_;
-    size_t wanted_, i_ = 0;
     const char *last_;
+    size_t wanted_, i_ = 0;
     mutable std::string value_;
 };
-
-/* The number of sentences to learn from: at most TOKENIZER_SENTENCES and MAX_TRAINING_BYTES. */
-static size_t sample_size(const Sentences *sentences)
-{
-    size_t wanted = std::min(sentences->count, (size_t)TOKENIZER_SENTENCES), bytes = 0;
-    for (size_t i = 0; i < wanted; i++) {
-        size_t length = 0;
-        sentences->at(sentences->context, place(i, wanted, sentences->count), &length);
-        bytes += length;
-    }
-    if (bytes <= MAX_TRAINING_BYTES) return wanted;
-    return (size_t)((double)wanted * MAX_TRAINING_BYTES / (double)bytes);
-}
 
 /* Valid UTF-8 as hexadecimal code points, separated by spaces. */
 static std::string code_points(const std::string &text)
@@ -254,10 +243,9 @@ static std::string rules_file(const Rules &rules)
 /* All rules of a table: of the library's, read from a small model that contains it. */
 static Rules named_rules(const std::string &name)
 {
-    if (name == "text") return text_rules(named_rules("nmt_nfkc"));
-    if (name == "text_cf") return text_rules(named_rules("nmt_nfkc_cf"));
+    if (name.find("text") == 0) return text_rules(named_rules("nmt_nfkc" + name.substr(4)));
     const Sentences none = {};
-    Sample sample(&none, 0, "a");
+    Sample sample(&none, "a");
     std::string model;
     const Status status = SentencePieceTrainer::Train(Options{{"model_type", "char"},
                                                               {"vocab_size", "5"},
@@ -335,7 +323,7 @@ static double default_coverage(Options options, const Sentences *sentences, int 
 {
     static const char once[] = "\xf3\xb0\x80\x80";  // U+F0000, for private use
     std::string model;
-    Sample sample(sentences, sample_size(sentences), once);
+    Sample sample(sentences, once);
     options["model_type"] = "char";
     options["character_coverage"] = "1";
     options["vocab_size"] = "1200000";  // all of Unicode
@@ -387,7 +375,7 @@ static double default_coverage(Options options, const Sentences *sentences, int 
                      default_coverage(options, sentences, settings->vocab_size));
             options["character_coverage"] = text;
         }
-        Sample sample(sentences, sample_size(sentences));
+        Sample sample(sentences);
         const Status status = SentencePieceTrainer::Train(options, &sample, &model);
         sentencepiece::SentencePieceProcessor made;
         if (status.ok() && made.LoadFromSerializedProto(model).ok() &&
