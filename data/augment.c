@@ -37,23 +37,21 @@ static bool no_stop(char *line)
 }
 
 /* Drops a character, or swaps two. */
-static bool noise(char **line, bool *changed, Rng *rng, Error *error)
+static bool noise(char *line, Rng *rng)
 {
-    char *old = *line;
-    int length = (int)strlen(old), at = (int)rng_below(rng, (uint32_t)(length + !length)), next,
-        end;
-    *changed = at < length;
-    if (!*changed) return true;
-    U8_SET_CP_START_UNSAFE(old, at);
-    next = at;
-    U8_FWD_1_UNSAFE(old, next);
-    end = next;
-    if (end < length) U8_FWD_1_UNSAFE(old, end);
-    int kept = rng_below(rng, 2) ? next - at : 0;
-    if (asprintf(line, "%.*s%.*s%.*s%s", at, old, end - next, old + next, kept, old + at,
-                 old + end) < 0)
-        return *line = old, error_memory(error, "for a typing error");
-    free(old);
+    int length = (int)strlen(line), at = (int)rng_below(rng, (uint32_t)(length + !length));
+    if (!length) return false;
+    U8_SET_CP_START_UNSAFE(line, at);
+    int next = at;
+    U8_FWD_1_UNSAFE(line, next);
+    int end = next;
+    if (end < length) U8_FWD_1_UNSAFE(line, end);
+    char first[U8_MAX_LENGTH];
+    size_t kept = rng_below(rng, 2) ? (size_t)(next - at) : 0;
+    if (!kept) end = length + 1;  // with the NUL
+    memcpy(first, line + at, kept);
+    memmove(line + at, line + next, (size_t)(end - next));
+    memcpy(line + at + end - next, first, kept);
     return true;
 }
 
@@ -176,21 +174,17 @@ static bool placeholders(const Augment *a, char *line[SIDES], bool *changed, Rng
 
 /* ---- an update ---- */
 
-static AugmentKind draw_kind(Rng *rng)
-{
-    int kind = 0;
-    for (int at = (int)rng_below(rng, 100); (at -= weights[kind]) >= 0;) kind++;
-    return (AugmentKind)kind;
-}
-
 /* Draws whether the first of the pairs is changed, and how many are joined. */
 static AugmentItem draw(const Augment *a, const PairIds *pair, int left, uint64_t epoch)
 {
     AugmentItem item = {.pairs = 1, .kind = AUGMENT_KINDS, .result = *pair};
     item.rng = rng_stream(a->seed, RNG_AUGMENT, epoch << 32 | pair->number);
     if (rng_uniform(&item.rng) >= a->share) return item;
-    do item.kind = draw_kind(&item.rng);
-    while (item.kind == AUGMENT_PLACEHOLDERS && !a->rules);
+    do {
+        item.kind = 0;
+        for (int at = (int)rng_below(&item.rng, 100); (at -= weights[item.kind]) >= 0;)
+            item.kind++;
+    } while (item.kind == AUGMENT_PLACEHOLDERS && !a->rules);
     if (item.kind == AUGMENT_JOIN) item.pairs = at_most(2 + (int)rng_below(&item.rng, 2), left);
     return item;
 }
@@ -231,7 +225,7 @@ static bool change(char *line[SIDES], bool *changed, const Augment *a, AugmentIt
         return !a->rules || placeholders(a, line, changed, &item->rng, error);
     case AUGMENT_NO_STOP:
         return *changed = no_stop(line[SOURCE]) && no_stop(line[TARGET]), true;
-    case AUGMENT_NOISE: return noise(&line[SOURCE], changed, &item->rng, error);
+    case AUGMENT_NOISE: return *changed = noise(line[SOURCE], &item->rng), true;
     default: return *changed = item->pairs > 1, true;  // they are joined already
     }
 }
