@@ -49,9 +49,9 @@ static bool read_real(Corpus *corpus, Report *report, const Plan *plan, Error *e
 
     unsigned char *bytes = NULL;
     size_t size;
-    Sentences sentences = corpus_sentences(&text, SIDES);
+    Sentences sides[] = {corpus_sentences(&text, SOURCE), corpus_sentences(&text, TARGET)};
     TokenizerSettings settings = {.type = TOKENIZER_BPE, .vocab_size = VOCABULARY};
-    Tokenizer *tokenizer = tokenizer_train(&bytes, &size, &sentences, &settings, error)
+    Tokenizer *tokenizer = tokenizer_train(&bytes, &size, sides, SIDES, &settings, error)
                                ? tokenizer_load(bytes, size, error)
                                : NULL;
     const Tokenizer *const both[SIDES] = {tokenizer, tokenizer};

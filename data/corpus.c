@@ -5,13 +5,9 @@
  *
  * Memory for P pairs: the text and 24 P bytes while reading. Encoding frees the pages of the
  * text as it goes. Blocks grow by half; the unused part of a block is not touched and so takes no
- * memory. Measured (VmHWM of ./train --dry-run, Multi30k repeated):
- *
- *     10,556,000 pairs, 1,424 MB of text: 1.17 times the text while reading, 1.36 with the
- *     child process that learns the tokenizer (0.27 GB for its million sentences)
- *     1,508,000 pairs, 203 MB of text: 1.5 times in all, with the program (0.1 GB)
- *     200,000 pairs, 36 MB of text: 1.15 times while reading, 1.23 after encoding, without the
- *     program's own memory (tests/data/corpus.c) */
+ * memory. 10,556,000 pairs with 1,424 MB of text take 1.17 times the text while they are read, and
+ * 1.36 with the child process that learns the tokenizer (VmHWM of ./train --dry-run, Multi30k
+ * repeated; 200,000 pairs: tests/data/corpus.c). */
 #include "data/corpus.h"
 
 #include "base/block.h"
@@ -55,7 +51,12 @@ bool corpus_copy(CorpusText *to, const CorpusText *text, size_t pair, Error *err
 {
     const char *line[SIDES];
     size_t length[SIDES];
-    for (int s = 0; s < SIDES; s++) line[s] = corpus_sentence(text, s, pair, &length[s]);
+    for (int s = 0; s < SIDES; s++) {
+        size_t end = to->pairs ? to->start[s][to->pairs] : 0;
+        corpus_sentence(text, s, pair, &length[s]);
+        if (!GROW(to->bytes[s], to->bytes_size[s], end + length[s])) return no_memory(error);
+        line[s] = corpus_sentence(text, s, pair, &length[s]);  // corpus_add does not move it
+    }
     return corpus_add(to, line, length, text->line[pair], error);
 }
 
@@ -65,25 +66,6 @@ const char *corpus_sentence(const CorpusText *text, CorpusSide side, size_t pair
     size_t from = text->start[side][pair];
     *length = text->start[side][pair + 1] - from;
     return text->bytes[side] + from;
-}
-
-static const char *target_at(const void *text, size_t i, size_t *length)
-{
-    return corpus_sentence(text, TARGET, i, length);
-}
-
-/* All sources, then all targets. */
-static const char *sentence_at(const void *context, size_t i, size_t *length)
-{
-    const CorpusText *text = context;
-    return i < text->pairs ? corpus_sentence(text, SOURCE, i, length)
-                           : target_at(text, i - text->pairs, length);
-}
-
-Sentences corpus_sentences(const CorpusText *text, CorpusSide side)
-{
-    size_t count = side == SIDES ? 2 * text->pairs : text->pairs;
-    return (Sentences){count, side == TARGET ? target_at : sentence_at, text};
 }
 
 /* Moves sentence `from` of a block of elements of `size` bytes to place `to` <= from. Those after

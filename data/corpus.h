@@ -72,7 +72,7 @@ void corpus_skip(CorpusReport *report, bool source, bool target, CorpusLine line
 bool corpus_add(CorpusText *text, const char *const line[SIDES], const size_t length[SIDES],
                 CorpusLine where, Error *error);
 
-/* Appends a pair of `text`, which may be the same one if its bytes have room (GROW). */
+/* Appends a pair of `text`, which may be the same one. */
 bool corpus_copy(CorpusText *to, const CorpusText *text, size_t pair, Error *error);
 
 /* Moves `count` pairs, chosen at random by the seed, from text to held_out, and removes those with
@@ -81,9 +81,11 @@ bool corpus_copy(CorpusText *to, const CorpusText *text, size_t pair, Error *err
 bool corpus_split(CorpusText *held_out, CorpusText *text, CorpusReport *report, size_t count,
                   uint64_t seed, Error *error);
 
-/* The sentences of one side, or with SIDES all sources, then all targets, for tokenizer_train.
- * The text must outlive them. */
-Sentences corpus_sentences(const CorpusText *text, CorpusSide side);
+/* The sentences of one side, for tokenizer_train. The text must outlive them. */
+static inline Sentences corpus_sentences(const CorpusText *text, CorpusSide side)
+{
+    return (Sentences){text->pairs, text->bytes[side], text->start[side]};
+}
 
 /* times [CORPUS_CODES] (+=) how often a side has each character */
 enum { CORPUS_CODES = 0x110000 };

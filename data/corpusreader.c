@@ -1,7 +1,6 @@
 /* corpusreader.c -- reads a corpus; see corpusreader.h. */
 #include "data/corpusreader.h"
 
-#include "base/grow.h"
 #include "data/records.h"
 #include "data/text.h"
 
@@ -85,21 +84,11 @@ bool corpus_tags(StringList *tags, const CorpusText *text, const char *pattern, 
 bool corpus_repeat(CorpusText *text, CorpusReport *report, const CorpusFiles *files,
                    Error *error)
 {
-    size_t pairs = text->pairs, wanted = pairs, bytes[SIDES] = {0};
-    for (size_t i = 0; i < pairs; i++) {
-        int copies = files->file[text->line[i].file].times - 1;
-        for (int side = 0; side < SIDES && copies > 0; side++)
-            bytes[side] += (size_t)copies * (text->start[side][i + 1] - text->start[side][i]);
-        if (copies > 0) wanted += (size_t)copies;
-    }
-    for (int side = 0; side < SIDES; side++)  // before the copies, whose origin must not move
-        if (!GROW(text->bytes[side], text->bytes_size[side],
-                  text->start[side][pairs] + bytes[side]))
-            return error_memory(error, "for copies of pairs");
+    size_t pairs = text->pairs;
     for (size_t i = 0; i < pairs; i++)
         for (int k = 1; k < files->file[text->line[i].file].times; k++)
             if (!corpus_copy(text, text, i, error)) return false;
-    report->repeated = wanted - pairs;
+    report->repeated = text->pairs - pairs;
     report->kept = text->pairs;
     return true;
 }

@@ -169,9 +169,9 @@ static Rules glue_rules(void)
 class Sample : public sentencepiece::SentenceIterator
 {
   public:
-    Sample(const Sentences *sentences, const char *last = "")
-        : sentences_(sentences), last_(last),
-          wanted_(std::min(sentences->count, (size_t)TOKENIZER_SENTENCES))
+    Sample(const Sentences *text, int texts, const char *last = "")
+        : text_(text), last_(last), count_((size_t)texts * text->count),
+          wanted_(std::min(count_, (size_t)TOKENIZER_SENTENCES))
     {
         size_t bytes = 0, length = 0;
         for (size_t i = 0; i < wanted_; i++) at(i, &length), bytes += length;
@@ -200,12 +200,15 @@ class Sample : public sentencepiece::SentenceIterator
   private:
     const char *at(size_t i, size_t *length) const
     {
-        const size_t place = (size_t)((unsigned __int128)i * sentences_->count / wanted_);
-        return sentences_->at(sentences_->context, place, length);
+        const size_t place = (size_t)((unsigned __int128)i * count_ / wanted_);
+        const Sentences &text = text_[place / text_->count];
+        const size_t *start = text.start + place % text_->count;
+        *length = start[1] - start[0];
+        return text.bytes + start[0];
     }
-    const Sentences *sentences_;
+    const Sentences *text_;
     const char *last_;
-    size_t wanted_, i_ = 0;
+    size_t count_, wanted_, i_ = 0;
     mutable std::string value_;
 };
 
@@ -245,7 +248,7 @@ static Rules named_rules(const std::string &name)
 {
     if (name.find("text") == 0) return text_rules(named_rules("nmt_nfkc" + name.substr(4)));
     const Sentences none = {};
-    Sample sample(&none, "a");
+    Sample sample(&none, 1, "a");
     std::string model;
     const Status status = SentencePieceTrainer::Train(Options{{"model_type", "char"},
                                                               {"vocab_size", "5"},
@@ -319,11 +322,12 @@ static Options training_options(const TokenizerSettings *settings)
  * occur LEAST_COUNT times, as far as all that get one are at most a quarter of the vocabulary.
  * A char model counts them: its scores are the logarithms of their shares, most frequent first;
  * `once` is a character that its text has once. */
-static double default_coverage(Options options, const Sentences *sentences, int vocab_size)
+static double default_coverage(Options options, const Sentences *text, int texts,
+                               int vocab_size)
 {
     static const char once[] = "\xf3\xb0\x80\x80";  // U+F0000, for private use
     std::string model;
-    Sample sample(sentences, once);
+    Sample sample(text, texts, once);
     options["model_type"] = "char";
     options["character_coverage"] = "1";
     options["vocab_size"] = "1200000";  // all of Unicode
@@ -347,7 +351,7 @@ static double default_coverage(Options options, const Sentences *sentences, int 
 /* Learns a model, writes it to `reply`, and ends the process. The model contains the names of
  * the files of rules, so descriptors are always the same: the reply is 3, the rules are 4 and
  * 5. _exit skips what the parent registered with atexit. */
-[[noreturn]] static void child(int reply, int messages, const Sentences *sentences,
+[[noreturn]] static void child(int reply, int messages, const Sentences *text, int texts,
                                const TokenizerSettings *settings)
 {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -370,12 +374,12 @@ static double default_coverage(Options options, const Sentences *sentences, int 
         Options options = training_options(settings);
         bool subwords = settings->type == TOKENIZER_UNIGRAM || settings->type == TOKENIZER_BPE;
         if (subwords && settings->coverage == 0 && !settings->byte_fallback) {
-            char text[32];
-            snprintf(text, sizeof text, "%.9f",
-                     default_coverage(options, sentences, settings->vocab_size));
-            options["character_coverage"] = text;
+            char coverage[32];
+            snprintf(coverage, sizeof coverage, "%.9f",
+                     default_coverage(options, text, texts, settings->vocab_size));
+            options["character_coverage"] = coverage;
         }
-        Sample sample(sentences);
+        Sample sample(text, texts);
         const Status status = SentencePieceTrainer::Train(options, &sample, &model);
         sentencepiece::SentencePieceProcessor made;
         if (status.ok() && made.LoadFromSerializedProto(model).ok() &&
@@ -444,13 +448,13 @@ struct File {
     }
 };
 
-static bool learn(std::string *model, const Sentences *sentences,
+static bool learn(std::string *model, const Sentences *text, int texts,
                   const TokenizerSettings *settings, Error *error)
 {
     File reply, messages;
     pid_t pid = reply.number < 0 || messages.number < 0 ? -1 : fork();
     if (pid < 0) return error_set(error, "cannot learn a tokenizer: %s", strerror(errno));
-    if (pid == 0) child(reply.number, messages.number, sentences, settings);
+    if (pid == 0) child(reply.number, messages.number, text, texts, settings);
 
     int status = 0;
     while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {}
@@ -467,12 +471,12 @@ static bool learn(std::string *model, const Sentences *sentences,
     return explain(error, said.empty() ? "it ended without a message" : said, settings);
 }
 
-bool tokenizer_train(unsigned char **model, size_t *size, const Sentences *sentences,
+bool tokenizer_train(unsigned char **model, size_t *size, const Sentences *text, int texts,
                      const TokenizerSettings *settings, Error *error)
 {
     return guarded(error, [&] {
         std::string bytes;
-        if (!settings_check(settings, error) || !learn(&bytes, sentences, settings, error))
+        if (!settings_check(settings, error) || !learn(&bytes, text, texts, settings, error))
             return false;
         *model = (unsigned char *)malloc(bytes.size());
         if (!*model) throw std::bad_alloc();

@@ -61,11 +61,11 @@ typedef struct TokenizerSettings {
     const StringList *tags;  // pieces for the beginning of a text; or NULL
 } TokenizerSettings;
 
-/* Sentences to learn from: any number of them, the i-th by a function. */
+/* Sentences to learn from, without anything between them: sentence i is bytes start[i] .. start[i+1]-1. */
 typedef struct Sentences {
     size_t count;
-    const char *(*at)(const void *context, size_t i, size_t *length);
-    const void *context;
+    const char *bytes;
+    const size_t *start;  // [count+1]
 } Sentences;
 
 /* A growing list of ids, {0} when empty; free(ids.id). */
@@ -86,11 +86,12 @@ extern const char *const tokenizer_type_names[];      // "unigram", …, NULL
 extern const char *const tokenizer_normalizations[];  // "nmt_nfkc", …, NULL
 enum { NORMALIZATION_IDENTITY = 4, NORMALIZATION_TEXT };
 
-/* Learns a model. By default all characters get a piece with the types word and char and, if the
- * vocabulary is large enough, all that occur 5 times with unigram and bpe. *model [*size] is malloc'ed
- * bytes for tokenizer_load, the same for the same sentences and settings. Learning runs in a child
- * process, for which the caller waits: a signal handler does not interrupt that. */
-bool tokenizer_train(unsigned char **model, size_t *size, const Sentences *sentences,
+/* Learns a model from text [texts], each of as many sentences. By default all characters get a piece with
+ * the types word and char and, if the vocabulary is large enough, all that occur 5 times with unigram
+ * and bpe. *model [*size] is malloc'ed bytes for tokenizer_load, the same for the same sentences and
+ * settings. Learning runs in a child process, for which the caller waits: a signal handler does not
+ * interrupt that. */
+bool tokenizer_train(unsigned char **model, size_t *size, const Sentences *text, int texts,
                      const TokenizerSettings *settings, Error *error);
 
 /* Rewrites a model that was made elsewhere, with its pieces in the order above, without control

@@ -25,11 +25,12 @@ const unsigned char *vocabulary_model(const Vocabulary *vocabulary, CorpusSide s
 bool vocabulary_learn(Vocabulary *vocabulary, const CorpusText *text,
                       const TokenizerSettings *settings, bool joint, Error *error)
 {
+    const Sentences sides[SIDES] = {corpus_sentences(text, SOURCE),
+                                    corpus_sentences(text, TARGET)};
     *vocabulary = (Vocabulary){0};
     for (int side = joint ? TARGET : SOURCE; side < SIDES; side++) {
-        Sentences sentences = corpus_sentences(text, joint ? SIDES : (CorpusSide)side);
-        if (!tokenizer_train(&vocabulary->model[side], &vocabulary->size[side], &sentences,
-                             settings, error))
+        if (!tokenizer_train(&vocabulary->model[side], &vocabulary->size[side],
+                             joint ? sides : &sides[side], joint ? SIDES : 1, settings, error))
             return !joint && error_prefix(error, "%s side", SIDE[side]);
     }
     return true;

@@ -23,7 +23,7 @@ static const char *rest_at(const void *context, size_t i, size_t *length)
     *length = strlen(text);
     return text;
 }
-static const Sentences MANY = {1500, rest_at, NULL};
+static const Lines MANY = {1500, rest_at, NULL};
 
 /* Around every test: what the library prints is collected, and must be nothing. */
 static int kept_stdout, kept_stderr, printed;
@@ -296,7 +296,7 @@ TEST(placeholders)
     };
     TokenizerSettings settings;
     for (int i = 0; placeholder_settings(&settings, i); i++) {
-        Tokenizer *tokenizer = learn((Sentences){2000, tag_at, NULL}, settings);
+        Tokenizer *tokenizer = learn((Lines){2000, tag_at, NULL}, settings);
         bool words = settings.type == TOKENIZER_WORD;
         int first = tokenizer_placeholder(tokenizer);
         assert_int_equal(first, 2);
@@ -441,7 +441,7 @@ TEST(replaced_tokens)
                                                  "."};
     TokenizerSettings settings;
     for (int i = 0; placeholder_settings(&settings, i); i++) {
-        Tokenizer *tokenizer = learn((Sentences){2000, tag_at, NULL}, settings);
+        Tokenizer *tokenizer = learn((Lines){2000, tag_at, NULL}, settings);
         for (size_t t = 0; t < sizeof TEXTS_OF_SPANS / sizeof *TEXTS_OF_SPANS; t++) {
             const char *span = TEXTS_OF_SPANS[t];
             char wanted[200];
@@ -574,10 +574,12 @@ TEST(bad_settings)
         {LONG, 1, {.vocab_size = 99}, "no text to learn"},
     };
     for (size_t i = 0; i < sizeof CASE / sizeof *CASE; i++) {
-        Sentences sentences = sentences_of(CASE[i].text, CASE[i].count);
+        CorpusText text = text_of(sentences_of(CASE[i].text, CASE[i].count));
+        Sentences sentences = corpus_sentences(&text, SOURCE);
         unsigned char *model = NULL;
         size_t size = 0;
-        assert_false(tokenizer_train(&model, &size, &sentences, &CASE[i].settings, &error));
+        assert_false(tokenizer_train(&model, &size, &sentences, 1, &CASE[i].settings, &error));
+        corpus_text_free(&text);
         if (!strstr(error.text, CASE[i].wanted)) fail_msg("case %zu: %s", i, error.text);
         assert_null(strchr(error.text, '\n'));
     }

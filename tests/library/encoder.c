@@ -101,9 +101,8 @@ static const char *const lines[] = {
     "x\x01y\x02",
     "Straße ŒUVRE İstanbul"};
 
-static const char *sentence(const void *context, size_t i, size_t *length)
+static const char *sentence(size_t i, size_t *length)
 {
-    (void)context;
     static const char *const words[] = {"the",    "red",    "car", "jane", "sees",    "l'été",
                                         "visits", "africa", "12",  "犬",   "voiture", "rouge"};
     static char text[200];
@@ -119,9 +118,16 @@ static void learned(TokenizerSettings settings)
 {
     unsigned char *model;
     size_t size;
-    Sentences sentences = {3000, sentence, NULL};
-    if (!tokenizer_train(&model, &size, &sentences, &settings, &error))
+    CorpusText corpus = {0};
+    for (size_t i = 0; i < 3000; i++) {
+        size_t length[SIDES] = {0};
+        const char *line[SIDES] = {sentence(i, &length[SOURCE]), ""};
+        assert_true(corpus_add(&corpus, line, length, (CorpusLine){0}, &error));
+    }
+    Sentences sentences = corpus_sentences(&corpus, SOURCE);
+    if (!tokenizer_train(&model, &size, &sentences, 1, &settings, &error))
         fail_msg("%s", error.text);
+    corpus_text_free(&corpus);
     Both b = both(model, size);
     int different = 0;
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
