@@ -13,11 +13,9 @@
 #include "base/block.h"
 #include "base/grow.h"
 #include "base/hash.h"
-#include "base/packed.h"
 #include "base/rng.h"
 #include "base/utf8.h"
 
-#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -81,14 +81,13 @@ static double correlation(const CorpusText *text, size_t from, size_t to, int by
     return variances > 0 ? (st - s * t / n) / sqrt(variances) : 0;
 }
 
-/* By how many lines the targets of a window have slipped; 0 if they stand best as they are. */
+/* By how many lines the targets of a window, which has FARTHEST pairs around it, have slipped; 0 if they
+ * stand best as they are. */
 static int slip_of(const CorpusText *text, size_t from, size_t to)
 {
     int best = 0;
     double most = fmax(correlation(text, from, to, 0) + RATHER, CORRELATED);
     for (int by = -FARTHEST; by <= FARTHEST; by++) {
-        size_t before = by < 0 ? (size_t)-by : 0, after = by > 0 ? (size_t)by : 0;
-        if (from < before || to + after > text->pairs) continue;
         double r = correlation(text, from, to, by);
         if (r > most) most = r, best = by;
     }

@@ -13,7 +13,6 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
@@ -336,13 +335,11 @@ TextResult text_next(TextReader *reader, const char **line, size_t *length, Erro
 
 bool text_ready(TextReader *reader)
 {
-    if (reader->unzip) return true;
-    for (;;) {
-        size_t there = reader->end - reader->begin;
-        if (reader->at_end || there > BLOCK) return true;
-        if (there && memchr(reader->buffer + reader->begin, '\n', there)) return true;
-        struct pollfd input = {.fd = reader->descriptor, .events = POLLIN};
+    struct pollfd input = {.fd = reader->descriptor, .events = POLLIN};
+    while (!reader->unzip && !reader->at_end && reader->end - reader->begin <= BLOCK &&
+           !memchr(reader->buffer + reader->begin, '\n', reader->end - reader->begin)) {
         if (poll(&input, 1, 0) != 1) return false;
         if (!read_block(reader, NULL)) return true;  // text_next returns the error
     }
+    return true;
 }

@@ -4,7 +4,6 @@
  * decoding either return an error or throw. No exception leaves this file. */
 extern "C" {
 #include "data/tokenizer.h"
-#include "base/error.h"
 #include "base/packed.h"
 #include "data/sentencepiece.h"
 #include "data/tokenizer-common.h"
