@@ -50,7 +50,7 @@ bool words_number(int *word, int *words, const char *text, size_t length, bool c
 {
     bool *begins = calloc(length + 1, sizeof *begins), unspaced = false;
     if (!begins) return error_memory(error, "for the words of a text");
-    for (size_t at = 0; at < length && !unspaced;) {
+    for (size_t at = 0; at < length && !unspaced && !characters;) {
         unsigned code;
         at += (size_t)utf8_decode(text + at, length - at, &code);
         unspaced = code >= 0x80 && is_unspaced(code);

@@ -550,8 +550,10 @@ static bool add_sentences(Passages *p, Error *error)
         ((words.word && words.unit) || error_memory(error, "for the words of a text")) &&
         find_segments(p, passage, error) &&
         (!p->config->wrapped || unwrap(p, passage, error)) &&
-        words_number(words.word, &count, passage->text, length, false, error) &&
-        words_number(words.unit, &count, passage->text, length, p->lines.characters, error);
+        words_number(words.word, &count, passage->text, length, false, error);
+    if (good && p->lines.characters)
+        good = words_number(words.unit, &count, passage->text, length, true, error);
+    else if (good) memcpy(words.unit, words.word, length * sizeof *words.unit);
     for (int first = 0, last; good && first < segments->count; first = last + 1) {
         last = first;
         if (segments->segment[first].kept) continue;
