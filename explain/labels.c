@@ -4,7 +4,6 @@
 #include "inference/idlines.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
