@@ -225,8 +225,8 @@ static bool validate_candidate(Run *run, Validation *v, Error *error)
     real *weights = run->model.block, *ema = run->trainer->optimizer.ema;
     if (ema) transformer_use(&run->model, ema);
     bool good = validation_run(v, &stop_signal, error);
-    if (good && record(run, v, error))
-        tried(ATTENTION, pictures_attention(run, v, error), error);
+    bool best = good && record(run, v, error);
+    if (good) tried(ATTENTION, !best || pictures_attention(run, v, error), error);
     transformer_use(&run->model, weights);
     return good || v->ids.stopped ||
            (isfinite(v->quality.loss) && !tried(VALIDATED, false, error));
