@@ -95,38 +95,18 @@ static Pcg64 generator(void)
 
 /* ---- trials ---- */
 
-static void whole_scores(double *score, const Statistics *segment, int segments)
+/* score (=) of both systems in a trial; without a test, those of all segments. */
+static void trial(double score[2][SCORES], Significance test, Pcg64 *g,
+                  const Statistics *const system[2], int segments)
 {
-    Statistics sum = statistics_none(&segment->bleu);
-    for (int i = 0; i < segments; i++) statistics_join(&sum, &segment[i]);
-    statistics_scores(score, &sum);
-}
-
-/* One trial: score, and that of the other system. */
-static void resample(double *score, double *other_score, Pcg64 *g, const Statistics *system,
-                     const Statistics *other, int segments)
-{
-    Statistics sum = statistics_none(&system->bleu), other_sum = sum;
+    Statistics none = statistics_none(&system[0]->bleu), sum[2] = {none, none};
     for (int i = 0; i < segments; i++) {
-        int drawn = below(g, (uint32_t)segments);
-        statistics_join(&sum, &system[drawn]);
-        if (other) statistics_join(&other_sum, &other[drawn]);
+        int at = test == SIGNIFICANCE_BOOTSTRAP ? below(g, (uint32_t)segments) : i;
+        bool swapped = test == SIGNIFICANCE_RANDOMIZATION && next_bit(g);
+        for (int k = 0; k < 2 && system[k]; k++)
+            statistics_join(&sum[k ^ swapped], &system[k][at]);
     }
-    statistics_scores(score, &sum);
-    if (other) statistics_scores(other_score, &other_sum);
-}
-
-static void swap(double *score, double *other_score, Pcg64 *g, const Statistics *system,
-                 const Statistics *other, int segments)
-{
-    Statistics sum = statistics_none(&system->bleu), other_sum = sum;
-    for (int i = 0; i < segments; i++) {
-        bool swapped = next_bit(g);
-        statistics_join(&sum, swapped ? &other[i] : &system[i]);
-        statistics_join(&other_sum, swapped ? &system[i] : &other[i]);
-    }
-    statistics_scores(score, &sum);
-    statistics_scores(other_score, &other_sum);
+    for (int k = 0; k < 2; k++) statistics_scores(score[k], &sum[k]);
 }
 
 static int ascending(const void *a, const void *b)
@@ -147,29 +127,25 @@ bool significance_estimate(Estimate *estimate, Significance test, const Statisti
 {
     bool bootstrap = test == SIGNIFICANCE_BOOTSTRAP;
     size_t count = (size_t)trials;
-    double *value = malloc(SCORES * count * sizeof *value);  // [SCORES, trials]
-    double *difference = malloc(SCORES * count * sizeof *difference);
-    if (!value || !difference) {
-        free(value);
-        free(difference);
-        return error_memory(error, "for %d trials", trials);
-    }
-    double own[SCORES] = {0}, others[SCORES] = {0};
+    double *value = malloc(2 * SCORES * count * sizeof *value);  // [SCORES, trials]
+    if (!value) return error_memory(error, "for %d trials", trials);
+    double *difference = value + SCORES * count, score[2][SCORES];
     Pcg64 g = generator();
+    const Statistics *const both[2] = {system, other};
     for (int t = 0; t < trials; t++) {
-        (bootstrap ? resample : swap)(own, others, &g, system, other, segments);
+        trial(score, test, &g, both, segments);
         for (int s = 0; s < SCORES; s++) {
-            value[(size_t)(s * trials + t)] = own[s];
-            difference[(size_t)(s * trials + t)] = fabs(own[s] - others[s]);
+            value[(size_t)(s * trials + t)] = score[0][s];
+            difference[(size_t)(s * trials + t)] = fabs(score[0][s] - score[1][s]);
         }
     }
-    whole_scores(own, system, segments);
-    if (other) whole_scores(others, other, segments);
+    trial(score, SIGNIFICANCE_NONE, &g, both, segments);
     for (int s = 0; s < SCORES; s++) {
         double *v = value + (size_t)s * count, *d = difference + (size_t)s * count;
         double centre = bootstrap ? mean_of(d, trials) : 0;
         int larger = 1, tail = trials / 40;
-        for (int t = 0; t < trials; t++) larger += d[t] - centre > fabs(own[s] - others[s]);
+        for (int t = 0; t < trials; t++)
+            larger += d[t] - centre > fabs(score[0][s] - score[1][s]);
         qsort(v, count, sizeof *v, ascending);
         estimate[s] = (Estimate){NAN, NAN, NAN};
         if (other) estimate[s].p = (double)larger / (trials + 1);
@@ -178,6 +154,5 @@ bool significance_estimate(Estimate *estimate, Significance test, const Statisti
         estimate[s].interval = (v[trials - tail - 1] - v[tail]) / 2;
     }
     free(value);
-    free(difference);
     return true;
 }
