@@ -27,7 +27,7 @@ static struct Mecab {
     const char *(*parse)(void *tagger, const char *text, size_t length);
     const DictionaryInfo *(*dictionary)(void *tagger);
     const char *(*version)(void);
-    void *tagger[2];  // by MecabLanguage
+    void *tagger[2];  // of Japanese, of Korean
 } mecab;
 
 // clang-format off
@@ -35,12 +35,12 @@ static const struct {
     unsigned words;
     const char *name, *what, *folder[4];  // NULL: the one that MeCab is set to
 } dictionaries[] = {
-    [MECAB_JAPANESE] = {392126, "IPA", "the dictionary IPADIC in UTF-8 (mecab-ipadic-utf8)",
-                        {NULL, "/var/lib/mecab/dic/ipadic-utf8", "/usr/share/mecab/dic/ipadic",
-                         "/usr/lib/mecab/dic/ipadic"}},
-    [MECAB_KOREAN] = {811795, "KO", "MeCab-ko's dictionary mecab-ko-dic",
-                      {NULL, "/usr/local/lib/mecab/dic/mecab-ko-dic",
-                       "/usr/lib/mecab/dic/mecab-ko-dic", "/var/lib/mecab/dic/mecab-ko-dic"}},
+    {392126, "IPA", "the dictionary IPADIC in UTF-8 (mecab-ipadic-utf8)",
+     {NULL, "/var/lib/mecab/dic/ipadic-utf8", "/usr/share/mecab/dic/ipadic",
+      "/usr/lib/mecab/dic/ipadic"}},
+    {811795, "KO", "MeCab-ko's dictionary mecab-ko-dic",
+     {NULL, "/usr/local/lib/mecab/dic/mecab-ko-dic", "/usr/lib/mecab/dic/mecab-ko-dic",
+      "/var/lib/mecab/dic/mecab-ko-dic"}},
 };
 // clang-format on
 
@@ -60,32 +60,32 @@ static bool load(void)
     return good;
 }
 
-static void *open_tagger(MecabLanguage language)
+static void *open_tagger(bool korean)
 {
     char arguments[256];
     enum { PLACES = sizeof dictionaries->folder / sizeof *dictionaries->folder };
-    for (int i = 0; !mecab.tagger[language] && i < PLACES; i++) {
-        const char *folder = dictionaries[language].folder[i];
+    for (int i = 0; !mecab.tagger[korean] && i < PLACES; i++) {
+        const char *folder = dictionaries[korean].folder[i];
         snprintf(arguments, sizeof arguments, "-Owakati%s%s", folder ? " -d " : "",
                  folder ? folder : "");
         void *tagger = mecab.open(arguments);
         const DictionaryInfo *info = tagger ? mecab.dictionary(tagger) : NULL;
-        if (info && info->size - dictionaries[language].words <= 1 && !info->next &&
+        if (info && info->size - dictionaries[korean].words <= 1 && !info->next &&
             (!strcasecmp(info->charset, "utf-8") || !strcasecmp(info->charset, "utf8")))
-            mecab.tagger[language] = tagger;
+            mecab.tagger[korean] = tagger;
         else if (tagger) mecab.close(tagger);
     }
-    return mecab.tagger[language];
+    return mecab.tagger[korean];
 }
 
-bool mecab_split(Codepoints *text, MecabLanguage language, Error *error)
+bool mecab_split(Codepoints *text, bool korean, Error *error)
 {
-    if (!load() || !open_tagger(language))
+    if (!load() || !open_tagger(korean))
         return error_set(error, "words need %s and %s: install them, or score characters",
-                         "MeCab (libmecab.so.2)", dictionaries[language].what);
+                         "MeCab (libmecab.so.2)", dictionaries[korean].what);
     char *utf8 = codepoints_utf8(text, error);
     if (!utf8) return false;
-    const char *words = mecab.parse(mecab.tagger[language], utf8, strlen(utf8));
+    const char *words = mecab.parse(mecab.tagger[korean], utf8, strlen(utf8));
     codepoints_free(text);
     bool good = words ? codepoints_read(text, words, false, error)
                       : error_set(error, "MeCab cannot read a sentence");
@@ -93,8 +93,8 @@ bool mecab_split(Codepoints *text, MecabLanguage language, Error *error)
     return good;
 }
 
-void mecab_signature(MecabLanguage language, char *text, size_t size)
+void mecab_signature(bool korean, char *text, size_t size)
 {
     text[0] = '\0';
-    if (load()) snprintf(text, size, "-%s-%s", mecab.version(), dictionaries[language].name);
+    if (load()) snprintf(text, size, "-%s-%s", mecab.version(), dictionaries[korean].name);
 }

@@ -4,12 +4,10 @@
 
 #include "scores/codepoints.h"
 
-typedef enum { MECAB_JAPANESE, MECAB_KOREAN } MecabLanguage;
-
-/* Puts spaces between the words. Fails if MeCab or its dictionary for the language is missing, or
- * memory is short. */
-bool mecab_split(Codepoints *text, MecabLanguage language, Error *error);
+/* Puts spaces between the words of Japanese or Korean. Fails if MeCab or its dictionary for the
+ * language is missing, or memory is short. */
+bool mecab_split(Codepoints *text, bool korean, Error *error);
 
 /* "-0.996-IPA", "-0.996-KO": what sacrebleu adds to the name of the tokenization. "" if MeCab is
  * missing. */
-void mecab_signature(MecabLanguage language, char *text, size_t size);
+void mecab_signature(bool korean, char *text, size_t size);

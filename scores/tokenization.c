@@ -31,19 +31,12 @@ typedef struct Rule {
 
 enum { RULES = 12 };
 
-/* What 13a and zh split: ASCII punctuation except ' , - . */
-#define PUNCTUATION                                                                            \
-    {                                                                                          \
-        "([!-&(-+/:-@\\[-`{-~])", " $1 "                                                       \
-    }
-#define POINTS                                                                                 \
-    {"([^0-9])([.,])", "$1 $2 "},                                                              \
-        {"([.,])([^0-9])", " $1 $2"}, /* "3.5" stays, "5." is split */                         \
-    {                                                                                          \
-        "([0-9])(-)", "$1 $2 "                                                                 \
-    }
-
+/* What 13a and zh split: ASCII punctuation except ' , - . and what stands beside digits: "3.5" stays,
+ * "5." is split. */
 // clang-format off
+#define PUNCTUATION {"([!-&(-+/:-@\\[-`{-~])", " $1 "}
+#define POINTS {"([^0-9])([.,])", "$1 $2 "}, {"([.,])([^0-9])", " $1 $2"}, {"([0-9])(-)", "$1 $2 "}
+
 static const Rule rules[][RULES + 1] = {
     [TOKENIZATION_13A] = {
         {"<skipped>", ""},
@@ -53,7 +46,6 @@ static const Rule rules[][RULES + 1] = {
         {"\\A|\\z", " "},
         PUNCTUATION, POINTS,
     },
-    [TOKENIZATION_NONE] = {{0}},
     [TOKENIZATION_CHAR] = {{"([^ ])", " $1 "}},
     [TOKENIZATION_INTL] = {
         {"(\\P{N})(\\p{P})", "$1 $2 "},
@@ -65,8 +57,6 @@ static const Rule rules[][RULES + 1] = {
          "\\uf900-\\ufa2d\\ufa30-\\ufa6a\\ufa70-\\ufad9\\ufe10-\\ufe1f\\ufe30-\\ufe4f\\uff00-\\uffef])", " $1 "},
         PUNCTUATION, POINTS,
     },
-    [TOKENIZATION_JA_MECAB] = {{0}},
-    [TOKENIZATION_KO_MECAB] = {{0}},
     [TOKENIZATION_SPM] = {{0}},
 };
 // clang-format on
@@ -83,17 +73,16 @@ bool tokenization_needs_spaces(Tokenization tokenization)
            tokenization == TOKENIZATION_INTL;
 }
 
-static bool by_mecab(Tokenization tokenization, MecabLanguage *language)
+static bool by_mecab(Tokenization tokenization)
 {
-    *language = tokenization == TOKENIZATION_KO_MECAB ? MECAB_KOREAN : MECAB_JAPANESE;
     return tokenization == TOKENIZATION_JA_MECAB || tokenization == TOKENIZATION_KO_MECAB;
 }
 
 void tokenization_signature(Tokenization tokenization, char *text, size_t size)
 {
-    MecabLanguage language;
     char more[32] = "";
-    if (by_mecab(tokenization, &language)) mecab_signature(language, more, sizeof more);
+    if (by_mecab(tokenization))
+        mecab_signature(tokenization == TOKENIZATION_KO_MECAB, more, sizeof more);
     snprintf(text, size, "%s%s", tokenization_names[tokenization], more);
 }
 
@@ -115,8 +104,8 @@ static UChar *apply(const Rule *rule, URegularExpression **compiled, UChar *text
 
 bool tokenization_apply(Codepoints *text, Tokenization tokenization, Error *error)
 {
-    MecabLanguage language;
-    if (by_mecab(tokenization, &language)) return mecab_split(text, language, error);
+    if (by_mecab(tokenization))
+        return mecab_split(text, tokenization == TOKENIZATION_KO_MECAB, error);
     UErrorCode status = U_ZERO_ERROR;
     while (text->length > 0 && codepoints_is_space(text->at[text->length - 1])) text->length--;
     int length = 0, size = 2 * text->length;
