@@ -16,11 +16,11 @@
  * White space separates the words, and case is ignored, as in tercom without options. */
 #include "scores/ter.h"
 
+#include "base/arena.h"
 #include "scores/ngrams.h"
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { BEAM = 25, SHIFT_WORDS = 10, SHIFT_PLACES = 50, SHIFTS = 1000, FAR = 1 << 29 };
@@ -191,6 +191,19 @@ static int search(Search *s)
     return shifts + cost_at(s, s->cost, s->n, s->m);
 }
 
+/* Takes the arrays, or measures them (arena.h). */
+static void search_layout(Search *s, Arena *arena)
+{
+    size_t n = (size_t)s->n, m = (size_t)s->m, cells = (n + 1) * (size_t)s->width;
+    s->words = ARENA_TAKE(arena, uint32_t, n);
+    s->shifted = ARENA_TAKE(arena, uint32_t, n);
+    s->cost = ARENA_TAKE(arena, int, cells);
+    s->trial = ARENA_TAKE(arena, int, cells);
+    s->place = ARENA_TAKE(arena, int, m);
+    s->own_error = ARENA_TAKE(arena, bool, n);
+    s->ref_error = ARENA_TAKE(arena, bool, m);
+}
+
 /* *edits (=) */
 static bool count_edits(int *edits, const Codepoints *hypothesis, const Codepoints *reference,
                         Error *error)
@@ -201,30 +214,15 @@ static bool count_edits(int *edits, const Codepoints *hypothesis, const Codepoin
     s.slope = (double)s.m / s.n;
     s.beam = BEAM < s.slope / 2 ? (int)ceil(s.slope / 2 + BEAM) : BEAM;
     s.width = 2 * s.beam + 2;
-    size_t n = (size_t)s.n, m = (size_t)s.m, cells = (n + 1) * (size_t)s.width;
-    s.words = malloc(n * sizeof *s.words);
-    s.shifted = malloc(n * sizeof *s.shifted);
-    s.cost = malloc(cells * sizeof *s.cost);
-    s.trial = malloc(cells * sizeof *s.trial);
-    s.place = malloc(m * sizeof *s.place);
-    s.own_error = malloc(n);
-    s.ref_error = malloc(m);
-    bool good =
-        s.words && s.shifted && s.cost && s.trial && s.place && s.own_error && s.ref_error;
-    if (good) {
-        memcpy(s.words, hypothesis->at, n * sizeof *s.words);
-        *edits = search(&s);
-    } else {
-        error_memory(error, "to count the edits of %d words", s.n);
-    }
-    free(s.words);
-    free(s.shifted);
-    free(s.cost);
-    free(s.trial);
-    free(s.place);
-    free(s.own_error);
-    free(s.ref_error);
-    return good;
+    Arena arena = {0};
+    search_layout(&s, &arena);
+    if (!arena_reserve(&arena, NULL))
+        return error_memory(error, "to count the edits of %d words", s.n);
+    search_layout(&s, &arena);
+    memcpy(s.words, hypothesis->at, (size_t)s.n * sizeof *s.words);
+    *edits = search(&s);
+    arena_free(&arena);
+    return true;
 }
 
 bool ter_add(Ter *ter, const char *hypothesis, const char *const *reference, int references,
