@@ -53,3 +53,7 @@ uint32_t *codepoints_reserve(int length, Error *error);
 
 /* White space, and the separators U+001C to U+001F. */
 bool codepoints_is_space(uint32_t point);
+
+/* A text in Unicode's composed form, NFC, so that é is equal to e with an accent that follows it, for
+ * free(); NULL if memory is short. The scores themselves compare code points, as sacrebleu does. */
+char *composed(const char *text, size_t length);

@@ -3,7 +3,6 @@
 
 #include "scores/bleu.h"
 #include "scores/chrf.h"
-#include "scores/composed.h"
 #include "training/distributed.h"
 
 #include <math.h>

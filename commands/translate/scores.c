@@ -9,7 +9,6 @@
 #include "base/json.h"
 #include "commands/command.h"
 #include "commands/translate/input.h"
-#include "scores/composed.h"
 
 enum { BOOTSTRAP_TRIALS = 1000, RANDOMIZATION_TRIALS = 10000, LINE = 384 };
 

@@ -11,7 +11,6 @@
 #include "base/rng.h"
 #include "scores/bleu.h"
 #include "scores/chrf.h"
-#include "scores/composed.h"
 #include "scores/significance.h"
 #include "tests/fixtures/test.h"
 
