@@ -143,7 +143,7 @@ static void end_step(BeamSearch *search, int b, int first_node, int *rows)
 /* The best of each of a sentence's searches. */
 static void report_sentence(const BeamSearch *search, int sentence)
 {
-    Translation *found = search->batch->found[sentence];
+    Translation *found = search->batch->task[sentence].found;
     found->count = 0;
     for (int i = 0; i < search->searches; i++) {
         const Beam *beam = &search->beam[sentence * search->searches + i];

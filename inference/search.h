@@ -73,8 +73,10 @@ typedef struct Translation {
     int limit;               // tokens that a hypothesis could have
 } Translation;
 
-/* One sentence's limits and constraints. */
+/* A sentence, its limits and its constraints. */
 typedef struct SearchTask {
+    const int *source;  // [length]
+    int length;
     int limit;          // tokens, </s> included: search_limit, or what the prefix, the
                         // placeholders that it lacks and </s> need, if that is more
     const int *prefix;  // [prefix_length] prefix constraint: the forced first tokens
@@ -83,16 +85,16 @@ typedef struct SearchTask {
     int placeholder;    // id of <ph1>; 0: the vocabulary has no placeholders
     int placeholders;   // number of placeholders in the source, the sum of the next ones
     int each[PLACEHOLDERS];
-    uint64_t line;  // number of the line in the user's input; samples depend on it
+    uint64_t line;       // number of the line in the user's input; samples depend on it
+    Translation *found;  // the result; each hypothesis has memory for `limit` tokens
 } SearchTask;
 
 /* Sentences that are searched together. */
 typedef struct SearchBatch {
     const Ensemble *ensemble;
     const SearchConfig *config;
-    Packed source;
+    Packed source;           // those of the tasks
     const SearchTask *task;  // [S]
-    Translation **found;     // [S] the results; each hypothesis has memory for `limit` tokens
 } SearchBatch;
 
 /* The limit of a translation, </s> included, for a source of `length` tokens without placeholders:

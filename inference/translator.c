@@ -12,6 +12,7 @@
 
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "inference/beam.h"
 #include "inference/cache.h"
@@ -28,6 +29,7 @@ typedef struct TranslatorRun {
     Translations *out;
     const volatile sig_atomic_t *stop;
     int threads;
+    SearchTask *task;    // [sentences] the longest first
     Arena plan;          // holds the next two:
     Arena *arena;        // [threads] memory for one batch
     SearchBatch *batch;  // [batches]
@@ -42,7 +44,9 @@ static SearchTask task_of(const TranslatorRun *run, int s)
     int prefix = input->prefix ? packed_length(input->prefix, p) : 0;
     int length = packed_length(&input->source, s), left[PLACEHOLDERS];
     const int *id = input->source.id + input->source.start[s];
-    SearchTask task = {.limit = search_limit(run->config, &run->model, length, prefix),
+    SearchTask task = {.source = id,
+                       .length = length,
+                       .limit = search_limit(run->config, &run->model, length, prefix),
                        .prefix = prefix ? input->prefix->id + input->prefix->start[p] : NULL,
                        .prefix_length = prefix,
                        .placeholder = input->placeholder,
@@ -56,136 +60,15 @@ static SearchTask task_of(const TranslatorRun *run, int s)
     return task;
 }
 
-/* ---- the block of results ---- */
-
-static void result_layout(const TranslatorRun *run, Arena *arena)
-{
-    size_t S = (size_t)run->input->source.sentences, ids = 0;
-    size_t results = (size_t)run->config->n_best;
-    Translation *sentence = run->out->sentence = ARENA_TAKE(arena, Translation, S);
-    Hypothesis *hypothesis = ARENA_TAKE(arena, Hypothesis, S * results);
-    for (size_t s = 0; s < S; s++) ids += results * (size_t)task_of(run, (int)s).limit;
-    int *id = ARENA_TAKE(arena, int, ids);
-    double *each = ARENA_TAKE(arena, double, ids);
-    if (!each) return;
-    for (size_t s = 0; s < S; s++, hypothesis += results) {
-        int limit = task_of(run, (int)s).limit;
-        sentence[s] = (Translation){.hypothesis = hypothesis, .limit = limit};
-        for (size_t i = 0; i < results; i++, id += limit, each += limit)
-            hypothesis[i] = (Hypothesis){.id = id, .each = each};
-    }
-}
-
-void translations_free(Translations *translations)
-{
-    arena_free(&translations->block);
-    *translations = (Translations){0};
-}
-
-/* ---- the batches ---- */
-
-typedef struct SentenceLength {
-    int length, sentence;
-} SentenceLength;
-
 static int longer_first(const void *a, const void *b)
 {
-    const SentenceLength *x = a, *y = b;
-    return x->length != y->length ? y->length - x->length : x->sentence - y->sentence;
+    const SearchTask *x = a, *y = b;
+    return x->length != y->length ? y->length - x->length
+                                  : (x->line > y->line) - (x->line < y->line);
 }
 
-/* The hypotheses of a batch. With more of them the keys and values of their sentences leave the
- * cache; with fewer the weights, which are larger in float, are read more often. */
-static int batch_rows(const TranslatorRun *run)
-{
-    if (run->config->batch_rows) return run->config->batch_rows;
-    return run->ensemble->model[0]->weights.output.int8 ? 42 : 84;
-}
-
-/* The number of the next sentences that make one batch: at least one. */
-static int batch_size(const TranslatorRun *run, const SentenceLength *next, int count)
-{
-    int rows = search_rows(run->config);
-    size_t bytes = 0, bytes_of_token = 0;
-    for (int m = 0; m < run->ensemble->count; m++)
-        bytes_of_token += (size_t)rows * cache_node_bytes(&run->ensemble->model[m]->config);
-    for (int i = 0; i < count; i++) {
-        bytes += bytes_of_token * (size_t)task_of(run, next[i].sentence).limit;
-        if (i > 0 && ((i + 1) * rows > batch_rows(run) || bytes > BATCH_BYTES)) return i;
-    }
-    return count;
-}
-
-/* Takes the arrays of the plan; fills them unless the arena only measures. */
-static void plan_layout(TranslatorRun *run, Arena *arena)
-{
-    const Packed *source = &run->input->source;
-    size_t S = (size_t)source->sentences;
-    SentenceLength *next = ARENA_TAKE(arena, SentenceLength, S);
-    int *id = ARENA_TAKE(arena, int, (size_t)source->rows);
-    int *start = ARENA_TAKE(arena, int, 2 * S);  // one more than sentences for each batch
-    SearchTask *task = ARENA_TAKE(arena, SearchTask, S);
-    Translation **found = ARENA_TAKE(arena, Translation *, S);
-    run->batch = ARENA_TAKE(arena, SearchBatch, S);
-    run->arena = ARENA_TAKE(arena, Arena, (size_t)run->threads);
-    if (!run->arena) return;
-
-    for (int t = 0; t < run->threads; t++) run->arena[t] = (Arena){0};
-    for (int s = 0; s < source->sentences; s++)
-        next[s] = (SentenceLength){packed_length(source, s), s};
-    qsort(next, S, sizeof *next, longer_first);
-    for (int left = source->sentences; left > 0;) {
-        int count = batch_size(run, next, left), rows = 0;
-        for (int i = 0; i < count; i++) {
-            const int *from = source->id + source->start[next[i].sentence];
-            start[i] = rows;
-            for (int t = 0; t < next[i].length; t++) id[rows++] = from[t];
-            task[i] = task_of(run, next[i].sentence);
-            found[i] = &run->out->sentence[next[i].sentence];
-        }
-        start[count] = rows;
-        run->batch[run->batches++] =
-            (SearchBatch){run->ensemble, run->config, {count, rows, id, start}, task, found};
-        id += rows, start += count + 1, task += count, found += count;
-        next += count, left -= count;
-    }
-}
-
-/* Allocates the results and cuts the sentences into batches. On failure there is nothing to
- * free. */
-static bool plan_create(TranslatorRun *run, Error *error)
-{
-    Arena *block = &run->out->block;
-    *run->out = (Translations){.sentences = run->input->source.sentences};
-    result_layout(run, block);
-    plan_layout(run, &run->plan);
-    double bytes = (double)(block->used + run->plan.used);
-    if (!arena_reserve(block, NULL) || !arena_reserve(&run->plan, NULL)) {
-        translations_free(run->out);
-        return error_memory(error,
-                            "for %.1f MB of translations: fewer sentences "
-                            "at a time, or a smaller `n-best`, need less",
-                            bytes / 1e6);
-    }
-    result_layout(run, block);
-    plan_layout(run, &run->plan);
-    return true;
-}
-
-static bool search_one(void *context, size_t number, int worker, Error *error)
-{
-    TranslatorRun *run = context;
-    const SearchBatch *batch = &run->batch[number];
-    if (run->stop && *run->stop) return true;
-    bool good = beam_search(batch, &run->arena[worker], error);
-    int sentences = good ? batch->source.sentences : 0;
-    int done = atomic_fetch_add(&run->done, sentences) + sentences;
-    if (good && worker == 0 && run->input->done) run->input->done(run->input->context, done);
-    return good;
-}
-
-/* Checks the settings, the sentences and the prefix constraints. */
-static bool input_check(const TranslatorRun *run, Error *error)
+/* Checks the settings, the sentences and the prefix constraints, and makes the tasks. */
+static bool make_tasks(TranslatorRun *run, Error *error)
 {
     const Packed *source = &run->input->source, *prefix = run->input->prefix;
     int most = run->model.vocab - 2;
@@ -201,11 +84,13 @@ static bool input_check(const TranslatorRun *run, Error *error)
     if (prefix && prefix->sentences != 1 && prefix->sentences != source->sentences)
         return error_set(error, "%d sentences, but %d forced beginnings", source->sentences,
                          prefix->sentences);
+    run->task = calloc((size_t)source->sentences + 1, sizeof *run->task);
+    if (!run->task) return error_memory(error, "for %d sentences", source->sentences);
     for (int s = 0; s < source->sentences; s++) {
         if (!sentence_check(source->id + source->start[s], packed_length(source, s),
                             &run->model, true, error))
             return error_prefix(error, "sentence %d", s + 1);
-        SearchTask task = task_of(run, s);
+        SearchTask task = run->task[s] = task_of(run, s);
         int left[PLACEHOLDERS], limit = at_most(task.limit, run->model.max_length);
         int needed = choices_placeholders(left, &task, task.prefix, task.prefix_length);
         if (task.prefix_length + needed >= limit)
@@ -226,7 +111,112 @@ static bool input_check(const TranslatorRun *run, Error *error)
                                  "but the vocabulary has 1 to %d",
                                  t + 1, s + 1, task.prefix[t], most);
     }
+    qsort(run->task, (size_t)source->sentences, sizeof *run->task, longer_first);
     return true;
+}
+
+/* ---- results and batches ---- */
+
+static void result_layout(TranslatorRun *run, Arena *arena)
+{
+    size_t S = (size_t)run->input->source.sentences, ids = 0;
+    size_t results = (size_t)run->config->n_best;
+    Translation *sentence = run->out->sentence = ARENA_TAKE(arena, Translation, S);
+    Hypothesis *hypothesis = ARENA_TAKE(arena, Hypothesis, S * results);
+    for (size_t s = 0; s < S; s++) ids += results * (size_t)run->task[s].limit;
+    int *id = ARENA_TAKE(arena, int, ids);
+    double *each = ARENA_TAKE(arena, double, ids);
+    if (!each) return;
+    for (SearchTask *t = run->task; t < run->task + S; t++, hypothesis += results) {
+        t->found = &sentence[t->line - run->input->line];
+        *t->found = (Translation){.hypothesis = hypothesis, .limit = t->limit};
+        for (size_t i = 0; i < results; i++, id += t->limit, each += t->limit)
+            hypothesis[i] = (Hypothesis){.id = id, .each = each};
+    }
+}
+
+void translations_free(Translations *translations)
+{
+    arena_free(&translations->block);
+    *translations = (Translations){0};
+}
+
+/* The hypotheses of a batch. With more of them the keys and values of their sentences leave the
+ * cache; with fewer the weights, which are larger in float, are read more often. */
+static int batch_rows(const TranslatorRun *run)
+{
+    if (run->config->batch_rows) return run->config->batch_rows;
+    return run->ensemble->model[0]->weights.output.int8 ? 42 : 84;
+}
+
+/* The number of the next sentences that make one batch: at least one. */
+static int batch_size(const TranslatorRun *run, const SearchTask *next, int count)
+{
+    int rows = search_rows(run->config);
+    size_t bytes = 0, bytes_of_token = 0;
+    for (int m = 0; m < run->ensemble->count; m++)
+        bytes_of_token += (size_t)rows * cache_node_bytes(&run->ensemble->model[m]->config);
+    for (int i = 0; i < count; i++) {
+        bytes += bytes_of_token * (size_t)next[i].limit;
+        if (i > 0 && ((i + 1) * rows > batch_rows(run) || bytes > BATCH_BYTES)) return i;
+    }
+    return count;
+}
+
+/* Takes the arrays of the batches; fills them unless the arena only measures. */
+static void batch_layout(TranslatorRun *run, Arena *arena)
+{
+    const Packed *source = &run->input->source;
+    int *id = ARENA_TAKE(arena, int, (size_t)source->rows);
+    int *start =
+        ARENA_TAKE(arena, int, 2 * (size_t)source->sentences);  // one more for each batch
+    run->batch = ARENA_TAKE(arena, SearchBatch, (size_t)source->sentences);
+    run->arena = ARENA_TAKE(arena, Arena, (size_t)run->threads);
+    if (!run->arena) return;
+
+    for (int t = 0; t < run->threads; t++) run->arena[t] = (Arena){0};
+    for (int first = 0, count; first < source->sentences; first += count) {
+        const SearchTask *task = &run->task[first];
+        int rows = 0;
+        count = batch_size(run, task, source->sentences - first);
+        for (int i = 0; i < count; rows += task[i++].length) {
+            start[i] = rows;
+            memcpy(id + rows, task[i].source, (size_t)task[i].length * sizeof *id);
+        }
+        start[count] = rows;
+        run->batch[run->batches++] =
+            (SearchBatch){run->ensemble, run->config, {count, rows, id, start}, task};
+        id += rows, start += count + 1;
+    }
+}
+
+/* Allocates the results and cuts the sentences into batches. */
+static bool plan_create(TranslatorRun *run, Error *error)
+{
+    Arena *block = &run->out->block;
+    result_layout(run, block);
+    batch_layout(run, &run->plan);
+    double bytes = (double)(block->used + run->plan.used);
+    if (!arena_reserve(block, NULL) || !arena_reserve(&run->plan, NULL))
+        return error_memory(error,
+                            "for %.1f MB of translations: fewer sentences "
+                            "at a time, or a smaller `n-best`, need less",
+                            bytes / 1e6);
+    result_layout(run, block);
+    batch_layout(run, &run->plan);
+    return true;
+}
+
+static bool search_one(void *context, size_t number, int worker, Error *error)
+{
+    TranslatorRun *run = context;
+    const SearchBatch *batch = &run->batch[number];
+    if (run->stop && *run->stop) return true;
+    bool good = beam_search(batch, &run->arena[worker], error);
+    int sentences = good ? batch->source.sentences : 0;
+    int done = atomic_fetch_add(&run->done, sentences) + sentences;
+    if (good && worker == 0 && run->input->done) run->input->done(run->input->context, done);
+    return good;
 }
 
 bool translator_run(Translations *translations, const Ensemble *ensemble,
@@ -240,13 +230,13 @@ bool translator_run(Translations *translations, const Ensemble *ensemble,
                          .out = translations,
                          .stop = stop,
                          .threads = workers_count(workers)};
-    *translations = (Translations){0};
-    if (!input_check(&run, error) || !plan_create(&run, error)) return false;
-
-    bool good = workers_each(workers, (size_t)run.batches, search_one, &run, error);
+    *translations = (Translations){.sentences = input->source.sentences};
+    bool good = make_tasks(&run, error) && plan_create(&run, error) &&
+                workers_each(workers, (size_t)run.batches, search_one, &run, error);
     translations->stopped = atomic_load(&run.done) < input->source.sentences;
-    for (int t = 0; t < run.threads; t++) arena_free(&run.arena[t]);
+    for (int t = 0; run.arena && t < run.threads; t++) arena_free(&run.arena[t]);
     arena_free(&run.plan);
+    free(run.task);
     if (!good) translations_free(translations);
     return good;
 }

@@ -8,7 +8,7 @@ enum { MOST_LENGTH = 64 };
 
 /* The results of one batch. */
 typedef struct Found {
-    Translation sentence[64], *at[64];
+    Translation sentence[64];
     Hypothesis hypothesis[64][MAX_BEAM];
     int id[64][MAX_BEAM][MOST_LENGTH];
     double each[64][MAX_BEAM][MOST_LENGTH];
@@ -19,17 +19,18 @@ static bool search(Found *found, const Transformer *model, const Packed *source,
 {
     for (int s = 0; s < source->sentences; s++) {
         found->sentence[s] = (Translation){.hypothesis = found->hypothesis[s]};
-        found->at[s] = &found->sentence[s];
         for (int i = 0; i < MAX_BEAM; i++)
             found->hypothesis[s][i] =
                 (Hypothesis){.id = found->id[s][i], .each = found->each[s][i]};
     }
     Arena arena = {0};
     Ensemble alone = ensemble_of(model);
-    SearchTask task[64] = {0};
+    SearchTask task[64];
     for (int s = 0; s < source->sentences; s++)
-        task[s].limit = search_limit(config, &model->config, packed_length(source, s), 0);
-    const SearchBatch batch = {&alone, config, *source, task, found->at};
+        task[s] = (SearchTask){
+            .limit = search_limit(config, &model->config, packed_length(source, s), 0),
+            .found = &found->sentence[s]};
+    const SearchBatch batch = {&alone, config, *source, task};
     bool fine = beam_search(&batch, &arena, NULL);
     arena_free(&arena);
     return fine;

@@ -41,7 +41,7 @@ static void first_step(double *probability, const Ensemble *ensemble)
     for (int s = 0; s < S; s++) task[s] = (SearchTask){.limit = 4};
     SearchConfig greedy = search_default;
     greedy.beam = 1;
-    const SearchBatch batch = {ensemble, &greedy, source, task, NULL};
+    const SearchBatch batch = {ensemble, &greedy, source, task};
     LAYOUT(&arena, predictor_layout(predictor, &arena, &batch));
     for (int s = 0; s < S; s++) prefix[s] = (Prefix){s, NO_NODE, V - 1, 0, 0};
     predictor_encode(predictor);
