@@ -12,30 +12,33 @@
 
 /* ---- words ---- */
 
-/* word [tokens] (=) the word of each of the text's first tokens, which begin at begin [tokens];
- * word_at [length]: of each byte */
-static void words_of_text(int *word, const int *word_at, const int32_t *begin, int tokens,
-                          const char *text, size_t length)
+/* word_at [length] (=) the word of each byte, for free(); *words (=) their number. NULL: error */
+static int *number_words(int *words, const char *text, size_t length, bool characters,
+                         Error *error)
 {
+    int *word_at = malloc((length + 1) * sizeof *word_at);
+    if (!word_at) return error_memory(error, "for the words of a text"), NULL;
+    if (words_number(word_at, words, text, length, characters, error)) return word_at;
+    return free(word_at), NULL;
+}
+
+/* word [tokens] (=) the word of each of the last line's first tokens */
+static bool find_words(IdLines *lines, int *word, int tokens, const char *text, size_t length,
+                       Error *error)
+{
+    int *own = NULL;
+    if (!lines->word_at &&
+        !(own = number_words(&lines->words, text, length, lines->characters, error)))
+        return false;
+    const int *word_at = own ? own : lines->word_at;
     for (int i = 0; i < tokens; i++) {
-        size_t at = (size_t)begin[i];
+        size_t at = (size_t)lines->begin.id[i];
         while (at < length && words_blank(text[at])) at++;
         word[i] = length ? word_at[at < length ? at : length - 1] : 0;
     }
-}
-
-/* The same with the words of the text as it is given. */
-static bool find_words(IdLines *lines, int *word, const int32_t *begin, int tokens,
-                       const char *text, size_t length, Error *error)
-{
-    int *own = malloc((length + 1) * sizeof *own);
-    bool good = (own || error_memory(error, "for the words of a line")) &&
-                words_number(own, &lines->words, text, length, lines->characters, error);
-    const int *at = lines->word_at ? lines->word_at : own;
-    if (good) words_of_text(word, at, begin, tokens, text, length);
-    if (good) word[tokens] = length ? at[length - 1] + 1 : 0;  // of </s>
+    word[tokens] = length ? word_at[length - 1] + 1 : 0;  // of </s>
     free(own);
-    return good;
+    return true;
 }
 
 /* Decodes the tokens up to each token; the token is part of the word of the whole text in which that
@@ -50,9 +53,8 @@ bool words_of_ids(int *word, int *words, const Tokenizer *tokenizer, const int *
     if (!tokenizer_decode_replaced(tokenizer, &all, id, (size_t)tokens, replacement, error))
         return false;
     size_t length = strlen(all);
-    int *word_at = malloc((length + 1) * sizeof *word_at);
-    bool good = (word_at || error_memory(error, "for the words of a text")) &&
-                words_number(word_at, words, all, length, characters, error);
+    int *word_at = number_words(words, all, length, characters, error);
+    bool good = word_at;
     for (int i = 0; i < tokens && good; i++) {
         good =
             tokenizer_decode_replaced(tokenizer, &part, id, (size_t)i + 1, replacement, error);
@@ -103,8 +105,9 @@ static bool add_unknown(IdLines *lines, const Tokenizer *tokenizer, size_t row,
 
 /* Finds the unknown tokens among the last line's, rows first .. ids.count-1. */
 static bool find_unknown(IdLines *lines, const Tokenizer *tokenizer, size_t first,
-                         const Ids *begin, const char *text, size_t length, Error *error)
+                         const char *text, size_t length, Error *error)
 {
+    const Ids *begin = &lines->begin;
     size_t count = lines->ids.count;
     for (; lines->unknown_rows <= count; lines->unknown_rows++)
         lines->unknown[lines->unknown_rows] = NULL;
@@ -120,42 +123,32 @@ static bool find_unknown(IdLines *lines, const Tokenizer *tokenizer, size_t firs
 
 /* ---- lines ---- */
 
-/* Cuts the line that begins at row `first` to `most` tokens, and ends it. */
-static bool end_line(IdLines *lines, const Tokenizer *tokenizer, size_t first, size_t most,
-                     const Ids *begin, const char *text, size_t length, Error *error)
+bool idlines_add(IdLines *lines, const Tokenizer *tokenizer, int max_length, const char *text,
+                 size_t length, size_t *cut, Error *error)
 {
-    size_t kept = begin->count > most ? most : begin->count;
+    size_t first = lines->ids.count, most = (size_t)max_length - 1, whole = length;
+    lines->begin.count = 0;
+    if (length > TOKENIZER_MAX_TEXT)  // whole characters
+        for (length = TOKENIZER_MAX_TEXT; length && (text[length] & 0xC0) == 0x80;) length--;
+    if (!tokenizer_encode_begins(tokenizer, &lines->ids, &lines->begin, text, length, error))
+        return false;
+    size_t count = lines->begin.count, kept = count > most ? most : count;
     size_t end = lines->ids.count = first + kept;
+    if (cut) *cut = count > most ? count : length < whole ? most + 1 : 0;
     if (end >= INT_MAX) return error_set(error, "too much text at once");
     if (!GROW(lines->ids.id, lines->ids.size, end + 1) ||
         !GROW(lines->start, lines->start_size, (size_t)lines->count + 2) ||
         (lines->find_words && !GROW(lines->word, lines->word_size, end + 1)) ||
         (lines->find_unknown && !GROW(lines->unknown, lines->unknown_size, end + 1)))
         return error_memory(error, "for %d lines", lines->count);
-    if (lines->find_words &&
-        !find_words(lines, lines->word + first, begin->id, (int)kept, text, length, error))
-        return false;
-    if (lines->find_unknown &&
-        !find_unknown(lines, tokenizer, first, begin, text, length, error))
+    if ((lines->find_words &&
+         !find_words(lines, lines->word + first, (int)kept, text, length, error)) ||
+        (lines->find_unknown && !find_unknown(lines, tokenizer, first, text, length, error)))
         return false;
     lines->ids.id[lines->ids.count++] = ID_END;
     lines->start[0] = 0;
     lines->start[++lines->count] = (int)lines->ids.count;
     return true;
-}
-
-bool idlines_add(IdLines *lines, const Tokenizer *tokenizer, int max_length, const char *text,
-                 size_t length, size_t *cut, Error *error)
-{
-    size_t first = lines->ids.count, most = (size_t)max_length - 1, whole = length;
-    Ids *begin = &lines->begin;
-    begin->count = 0;
-    if (length > TOKENIZER_MAX_TEXT)  // whole characters
-        for (length = TOKENIZER_MAX_TEXT; length && (text[length] & 0xC0) == 0x80;) length--;
-    bool good = tokenizer_encode_begins(tokenizer, &lines->ids, begin, text, length, error) &&
-                end_line(lines, tokenizer, first, most, begin, text, length, error);
-    if (cut) *cut = begin->count > most ? begin->count : length < whole ? most + 1 : 0;
-    return good;
 }
 
 Packed idlines_packed(const IdLines *lines)
