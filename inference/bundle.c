@@ -68,9 +68,10 @@ static bool read_model(Transformer *model, const CheckpointFile *checkpoint,
 }
 
 /* Fills the bundle and closes the checkpoint. */
-static bool load(Bundle *bundle, CheckpointFile *checkpoint, bool int8, bool prepare,
+static bool load(Bundle *bundle, CheckpointFile *checkpoint, BundleMatrices matrices,
                  const Intervention *change, Error *error)
 {
+    bool int8 = matrices == BUNDLE_INT8, prepare = matrices != BUNDLE_ROWS;
     const char *name = checkpoint->file.path;
     Transformer *model = &bundle->model;
     Vocabulary *vocabulary = &bundle->vocabulary;
@@ -97,26 +98,15 @@ static bool load(Bundle *bundle, CheckpointFile *checkpoint, bool int8, bool pre
     return good;
 }
 
-static bool load_path(Bundle *bundle, const char *path, bool int8, bool prepare,
-                      const Intervention *change, Error *error)
+bool bundle_load(Bundle *bundle, const char *path, BundleMatrices matrices,
+                 const Intervention *change, Error *error)
 {
     char file[PATH_MAX + 32];
     CheckpointFile checkpoint;
     *bundle = (Bundle){0};
     return bundle_find(file, sizeof file, path, error) &&
            bundle_open(&checkpoint, file, error) &&
-           load(bundle, &checkpoint, int8, prepare, change, error);
-}
-
-bool bundle_load(Bundle *bundle, const char *path, bool int8, const Intervention *change,
-                 Error *error)
-{
-    return load_path(bundle, path, int8, true, change, error);
-}
-
-bool bundle_load_rows(Bundle *bundle, const char *path, Error *error)
-{
-    return load_path(bundle, path, false, false, NULL, error);
+           load(bundle, &checkpoint, matrices, change, error);
 }
 
 bool bundle_load_bytes(Bundle *bundle, const void *bytes, size_t length, const char *name,
@@ -125,7 +115,7 @@ bool bundle_load_bytes(Bundle *bundle, const void *bytes, size_t length, const c
     CheckpointFile checkpoint;
     *bundle = (Bundle){0};
     return checkpoint_open_bytes(&checkpoint, bytes, length, name, error) &&
-           load(bundle, &checkpoint, int8, true, NULL, error);
+           load(bundle, &checkpoint, int8 ? BUNDLE_INT8 : BUNDLE_FLOAT, NULL, error);
 }
 
 void bundle_free(Bundle *bundle)
@@ -204,7 +194,9 @@ bool models_load(Models *models, const StringList *paths, bool int8, const Inter
         if (m == MAX_MODELS)
             return error_set(error, "more than %d models cannot translate together",
                              MAX_MODELS);
-        if (!bundle_load(bundle, paths->item[m], int8, change, error)) return false;
+        if (!bundle_load(bundle, paths->item[m], int8 ? BUNDLE_INT8 : BUNDLE_FLOAT, change,
+                         error))
+            return false;
         if (!vocabulary_equal(&models->bundle[0].vocabulary, &bundle->vocabulary))
             return error_set(error,
                              "'%s' and '%s' have different tokenizers: models that "

@@ -27,10 +27,13 @@ bool bundle_find(char *file, size_t size, const char *path, Error *error);
 /* Opens what bundle_find found: a checkpoint, or a folder of MarianMT (marian.h). */
 bool bundle_open(CheckpointFile *checkpoint, const char *path, Error *error);
 
-/* Loads the checkpoint that bundle_find finds, and prepares its matrices for inference
- * (model/quantised.h): quantised to int8, or as they are. change: made before that; or NULL */
-bool bundle_load(Bundle *bundle, const char *path, bool int8, const Intervention *change,
-                 Error *error);
+/* How a bundle has its matrices: prepared for inference (model/quantised.h), as they are or quantised to
+ * int8; or in model.block: the model can be saved, but cannot translate. */
+typedef enum { BUNDLE_FLOAT, BUNDLE_INT8, BUNDLE_ROWS } BundleMatrices;
+
+/* Loads the checkpoint that bundle_find finds. change: made before its matrices are prepared; or NULL */
+bool bundle_load(Bundle *bundle, const char *path, BundleMatrices matrices,
+                 const Intervention *change, Error *error);
 
 /* The same of a checkpoint file in memory, which may be freed afterwards. Errors name it
  * `name`. */
@@ -54,10 +57,6 @@ bool bundle_save_int8(const Bundle *bundle, const char *path, Error *error);
 /* Appends a line of text of a side (idlines.h). */
 bool bundle_encode(const Bundle *bundle, CorpusSide side, IdLines *lines, const char *text,
                    size_t length, size_t *cut, Error *error);
-
-/* The same, but floats stay in bundle->model.block, not prepared: the model can be saved, but
- * cannot translate. */
-bool bundle_load_rows(Bundle *bundle, const char *path, Error *error);
 
 /* The models of one translation: one, or an ensemble with one vocabulary. */
 typedef struct Models {

@@ -20,7 +20,7 @@ bool marian_is_folder(const char *folder);
  * succeeded. */
 bool marian_open(CheckpointFile *checkpoint, const char *folder, Error *error);
 
-/* Writes a model that bundle_load_rows loaded. `folder` must not exist, or be empty; it appears
+/* Writes a model that was loaded as BUNDLE_ROWS. `folder` must not exist, or be empty; it appears
  * complete, or not at all. A network or vocabulary that MarianMT does not have is an error. */
 bool marian_export(Transformer *model, const Vocabulary *vocabulary, const char *folder,
                    Error *error);

@@ -90,7 +90,8 @@ static QkvModel *load(const char *path, const void *bytes, size_t size, QkvPreci
     bool int8 = precision == QKV_INT8, known = int8 || precision == QKV_FLOAT;
     bool good = (model || error_memory(&error, "for a model")) &&
                 (known || error_set(&error, "there is no precision %d", (int)precision)) &&
-                (path ? bundle_load(&model->bundle, path, int8, NULL, &error)
+                (path ? bundle_load(&model->bundle, path, int8 ? BUNDLE_INT8 : BUNDLE_FLOAT,
+                                    NULL, &error)
                       : bundle_load_bytes(&model->bundle, bytes, size, "model", int8, &error));
     if (leave(before, good, to, &error)) return model;
     qkv_model_free(model);

@@ -13,5 +13,5 @@
 
 #include "inference/bundle.h"
 
-/* The model as it was trained (bundle_load_rows): it is quantised here. name: of the model, in the page. */
+/* The model as it was trained (BUNDLE_ROWS): it is quantised here. name: of the model, in the page. */
 bool webpage_save(const char *path, const Bundle *bundle, const char *name, Error *error);

@@ -43,7 +43,7 @@ int main(int argc, char **argv)
 {
     Error error;
     Bundle bundle;
-    if (argc != 3 || !bundle_load_rows(&bundle, argv[1], &error))
+    if (argc != 3 || !bundle_load(&bundle, argv[1], BUNDLE_ROWS, NULL, &error))
         return fprintf(stderr, "pack: %s\n", argc == 3 ? error.text : "MODEL FOLDER"), 1;
     FILE *options = file_in(argv[2], "options.txt"),
          *vocabulary = file_in(argv[2], "vocabulary.bin"),

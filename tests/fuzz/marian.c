@@ -16,7 +16,7 @@ enum { SPM = 2, FILES = sizeof files / sizeof *files, LARGE = 1 << 20 };
 static bool export(const char *from, const char *to)
 {
     Bundle bundle;
-    if (!accepted(bundle_load_rows(&bundle, from, &error))) return false;
+    if (!accepted(bundle_load(&bundle, from, BUNDLE_ROWS, NULL, &error))) return false;
     bool good = marian_export(&bundle.model, &bundle.vocabulary, to, &error);
     bundle_free(&bundle);
     return accepted(good);

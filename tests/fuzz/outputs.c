@@ -169,7 +169,7 @@ static void export(Bundle *bundle)
     if (!accepted(marian_export(&bundle->model, &bundle->vocabulary,
                                 fuzz_path(folder, "exported"), &error)))
         return;
-    if (accepted(bundle_load(&again, folder, false, NULL, &error))) bundle_free(&again);
+    if (accepted(bundle_load(&again, folder, BUNDLE_FLOAT, NULL, &error))) bundle_free(&again);
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         snprintf(path, sizeof path, "%s/%s", folder, files[i]);
         remove(path);

@@ -191,7 +191,7 @@ TEST(the_toy)
 {
     Bundle bundle;
     int different = 0;
-    if (!bundle_load_rows(&bundle, "data/toy/model.safetensors", &error))
+    if (!bundle_load(&bundle, "data/toy/model.safetensors", BUNDLE_ROWS, NULL, &error))
         fail_msg("%s", error.text);
     Both b = both(bundle.vocabulary.model[TARGET], bundle.vocabulary.size[TARGET]);
     for (int side = 0; side < 2; side++)
@@ -206,7 +206,7 @@ int main(int argc, char **argv)
 {
     if (argc < 3) return run_all_tests("encoder", NULL, NULL);
     Bundle bundle;
-    if (!bundle_load_rows(&bundle, argv[1], &error)) return puts(error.text), 1;
+    if (!bundle_load(&bundle, argv[1], BUNDLE_ROWS, NULL, &error)) return puts(error.text), 1;
     Both b = both(bundle.vocabulary.model[TARGET], bundle.vocabulary.size[TARGET]);
     for (int i = 2, different = 0; i < argc; i++, different = 0) {
         size_t count = compare(&b, argv[i], &different);

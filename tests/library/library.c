@@ -145,7 +145,7 @@ TEST(translations_are_those_of_the_search)
     Error error;
     Bundle bundle;
     IdLines lines = {0};
-    assert_true(bundle_load(&bundle, folder, false, NULL, &error));
+    assert_true(bundle_load(&bundle, folder, BUNDLE_FLOAT, NULL, &error));
     for (int s = 0; s < TEXTS; s++)
         assert_true(
             bundle_encode(&bundle, SOURCE, &lines, texts[s], strlen(texts[s]), NULL, &error));
