@@ -130,7 +130,10 @@ int choices_find(Best *token, int most, double least, double *normaliser, Predic
         choices_forbid(&scores, predictor, r, task);
         double bound = least + n;
         if (predictor->screened) {
-            *token = (Best){predictor_best(predictor, &scores, r), NAN};
+            const Screening *screening = batch->ensemble->screening;
+            int D = batch->ensemble->model[0]->config.d_model;
+            const real *x = predictor->X[0] + (size_t)r * (size_t)D;
+            *token = (Best){screening_best(screening, scores.z, x), NAN};
             return token->id >= 0;
         }
         if (!config->sample) {  // rounded down

@@ -95,14 +95,6 @@ static bool is_screened(const SearchBatch *batch)
            batch->ensemble->count == 1;
 }
 
-static double largest_bias(const Transformer *model)
-{
-    double most = 0;
-    for (int c = 0; c < model->config.vocab - 1; c++)
-        most = fmax(most, fabs((double)model->weights.logits_bias[c]));
-    return most;
-}
-
 void predictor_layout(Predictor *predictor, Arena *arena, const SearchBatch *batch)
 {
     int S = batch->source.sentences, each = search_rows(batch->config), steps = 0, capacity = 0;
@@ -114,7 +106,6 @@ void predictor_layout(Predictor *predictor, Arena *arena, const SearchBatch *bat
     predictor->rows = 0;
     predictor->candidates = NULL;
     predictor->screened = is_screened(batch);
-    predictor->bias = predictor->screened ? largest_bias(batch->ensemble->model[0]) : 0;
     predictor->written = ARENA_TAKE(arena, int, (size_t)steps);
     if (batch->config->sample)
         sampling_layout(&predictor->sampling, arena, ensemble_tokens(batch->ensemble));
@@ -200,14 +191,4 @@ Scores predictor_row(Predictor *predictor, int r, double *normaliser)
     }
     if (isfinite(*normaliser)) *normaliser = log(models);
     return scores;
-}
-
-int predictor_best(const Predictor *predictor, const Scores *scores, int r)
-{
-    const Ensemble *ensemble = predictor->batch->ensemble;
-    const Screening *screening = ensemble->screening;
-    int D = ensemble->model[0]->config.d_model;
-    const real *x = predictor->X[0] + (size_t)r * (size_t)D;
-    return screening_best(screening, scores->z, x, ensemble->model[0]->weights.logits_bias,
-                          scores->count, D, screening_bound(screening, x, D, predictor->bias));
 }

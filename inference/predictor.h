@@ -51,7 +51,6 @@ typedef struct Predictor {
     int rows;                   // of this step
     int first;                  // the row that the logits begin with
     bool screened;              // scores are those of screening.h
-    double bias;                // the largest, if so
 } Predictor;
 
 /* Takes the buffers for a batch, or measures them (arena.h). */
@@ -66,6 +65,3 @@ int predictor_step(Predictor *predictor, const Prefix *prefix, int count);
  * *normaliser (=), NaN if a score is not finite. With one model, pass NULL if it is not
  * needed. */
 Scores predictor_row(Predictor *predictor, int r, double *normaliser);
-
-/* With screened scores, of which some may be forbidden: the best token of row r; -1: none. */
-int predictor_best(const Predictor *predictor, const Scores *scores, int r);

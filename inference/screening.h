@@ -15,9 +15,11 @@
 
 typedef struct Screening {
     const Matrix *output;    // the network's, packed
+    const real *bias;        // [V] and its biases
     const Int8Matrix *rows;  // [V] the same, rounded
     double error;            // max |w_c - w'_c|
     double norm;             // max |w'_c|
+    double most_bias;        // max |bias|
     Arena arena;
 } Screening;
 
@@ -25,10 +27,9 @@ typedef struct Screening {
 bool screening_open(Screening *screening, const Transformer *model, Error *error);
 void screening_close(Screening *screening);  // allowed on {0}
 
-/* The bound e for a row x [n] and biases of at most `bias`, with what float sums lose. */
-double screening_bound(const Screening *screening, const real *x, int n, double bias);
+/* The bound e for a row x [n], with what float sums lose. */
+double screening_bound(const Screening *screening, const real *x);
 
 /* The token with the largest z, the first of equal ones; -1 if all are -infinity.
- * z [C]: z'; -infinity for tokens that are not wanted   bias [C]   bound: screening_bound */
-int screening_best(const Screening *screening, const real *z, const real *x, const real *bias,
-                   int C, int n, double bound);
+ * z [V-1]: z'; -infinity for tokens that are not wanted   x [n] */
+int screening_best(const Screening *screening, const real *z, const real *x);
