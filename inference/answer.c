@@ -9,7 +9,6 @@
 #include "base/textstream.h"
 #include "base/utf8.h"
 #include "inference/align.h"
-#include "inference/copying.h"
 
 /* r->replaced (=) also what the placeholders of the translation stand for. */
 static bool put_back(SentenceAnswer *r, const Passages *p, const Sentence *s, Error *error)
@@ -17,7 +16,7 @@ static bool put_back(SentenceAnswer *r, const Passages *p, const Sentence *s, Er
     const Hypothesis *h = r->hypothesis;
     int seen[PLACEHOLDERS] = {0};
     for (int t = 0; t < h->length; t++) {
-        const Kept *span = passages_span(p, s, h->id[t], seen);
+        const CopySpan *span = passages_span(p, s, h->id[t], seen);
         if (!span) continue;
         if (!r->replaced) r->replaced = calloc((size_t)h->length, sizeof *r->replaced);
         if (!r->replaced) return error_memory(error, "for a translation");
@@ -25,7 +24,7 @@ static bool put_back(SentenceAnswer *r, const Passages *p, const Sentence *s, Er
     }
     for (int i = 0; i < s->spans; i++)
         if (i / PLACEHOLDERS >= seen[i % PLACEHOLDERS] &&
-            !strings_add(&r->missing, p->span[s->span + i].text, error))
+            !strings_add(&r->missing, p->span[s->span + i].copy.text, error))
             return false;
     return true;
 }
@@ -38,7 +37,7 @@ static bool restore_case(char **text, const Passages *p, const Sentence *s, Erro
     for (const char *at = *text; good && *at;) {
         const char *next = NULL, *end = at + strlen(at);
         for (int i = 0; i < s->spans + s->marks; i++) {
-            const char *span = p->span[s->span + i].text, *found = strstr(at, span);
+            const char *span = p->span[s->span + i].copy.text, *found = strstr(at, span);
             if (found && *span && (!next || found < next))
                 next = found, end = found + strlen(span);
         }
@@ -66,17 +65,12 @@ static bool copy_spans(SentenceAnswer *r, const Passages *p, const Sentence *s, 
     int count = 0;
     bool good = span || error_memory(error, "for the spans of a translation");
     for (int i = first; good && i < s->spans + s->marks; i++) {
-        const Kept *kept = &p->span[s->span + i];
-        if ((i >= s->spans || kept->first <= kept->last) && *kept->text)
-            span[count++] = (CopySpan){.first = kept->first,
-                                       .end = i < s->spans ? kept->last + 1 : kept->first,
-                                       .text = kept->text,
-                                       .ahead = i >= s->spans && kept->ahead,
-                                       .close = i >= s->spans && kept->close};
+        const CopySpan *kept = &p->span[s->span + i].copy;
+        if ((i >= s->spans || kept->first < kept->end) && *kept->text) span[count++] = *kept;
         else good = strings_add(&r->missing, kept->text, error);
     }
     good = good && copying_spans(&r->text, span, count, p->bundle->vocabulary.tokenizer[TARGET],
-                                 r->hypothesis, r->replaced, &r->lazy, error);
+                                 r->replaced, &r->lazy, error);
     for (int i = 0; good && i < count; i++)
         if (span[i].missing) good = strings_add(&r->missing, span[i].text, error);
     free(span);
@@ -109,7 +103,7 @@ static bool render(SentenceAnswer *r, const Passages *p, int number, bool copies
     if (p->given && !(r->replaced = calloc((size_t)h->length, sizeof *r->replaced)))
         return error_memory(error, "for a translation");
     for (int t = 0; p->given && t < h->length; t++) r->replaced[t] = p->given->unknown[t];
-    if ((copies && !copying_choose(&r->replaced, &p->lines, number, h, &r->lazy, error)) ||
+    if ((copies && !copying_choose(&r->replaced, &r->lazy, error)) ||
         (placeholders && !put_back(r, p, s, error)))
         return false;
     int first = placeholders ? s->spans : 0;  // to be copied
@@ -199,8 +193,6 @@ static bool answer_sentence(SentenceAnswer *r, const Passages *p, const char *te
     double set = p->config->min_score, least = set < 0 ? set : p->bundle->text.doubtful;
     r->hypothesis = &t->hypothesis[h < t->count ? h : t->count - 1];
     r->lazy = copying_snapshot(&p->bundle->model, &p->lines, number, r->hypothesis);
-    r->lazy.unknown[SOURCE] = (const char *const *)p->lines.unknown + p->lines.start[number];
-    r->lazy.each = r->hypothesis->each;
     r->limit = r->hypothesis->length >= t->limit;
     r->doubtful = least < 0 && r->hypothesis->log_probability / r->hypothesis->length < least;
     r->coverage = NAN;

@@ -12,13 +12,14 @@
  * copied [m] (=) a text for each <unk> of the translation; NULL where no word is left.
  * share [m-1,n]   word [n] the unknown words of the source (=) NULL where they are used */
 static void assign(const char **copied, const float *share, const char **word,
-                   const Hypothesis *translation, int n)
+                   const LazySnapshot *lazy)
 {
+    int n = lazy->source_length;
     for (;;) {
         int best_word = -1, best_place = -1;
         float most = -1;
-        for (int t = 0; t + 1 < translation->length; t++) {
-            if (translation->id[t] != ID_UNKNOWN || copied[t]) continue;
+        for (int t = 0; t + 1 < lazy->target_length; t++) {
+            if (lazy->target[t] != ID_UNKNOWN || copied[t]) continue;
             for (int w = 0; w < n; w++) {
                 float own = share[(size_t)t * (size_t)n + (size_t)w];
                 if (word[w] && own > most) most = own, best_word = w, best_place = t;
@@ -30,30 +31,27 @@ static void assign(const char **copied, const float *share, const char **word,
     }
 }
 
-bool copying_choose(const char ***copied, const IdLines *lines, int s,
-                    const Hypothesis *translation, LazySnapshot *lazy, Error *error)
+bool copying_choose(const char ***copied, LazySnapshot *lazy, Error *error)
 {
-    size_t m = (size_t)translation->length, first = (size_t)lines->start[s],
-           n = (size_t)lines->start[s + 1] - first;
+    size_t m = (size_t)lazy->target_length, n = (size_t)lazy->source_length;
+    const char *const *unknown = lazy->unknown[SOURCE];
     bool from = false, to = false;  // unknown words of the source, <unk> to replace
     *copied = NULL;
-    for (size_t w = 0; lines->find_unknown && w < n; w++)
-        from |= lines->ids.id[first + w] == ID_UNKNOWN && lines->unknown[first + w];
-    for (size_t t = 0; t < m; t++) to |= translation->id[t] == ID_UNKNOWN;
+    for (size_t w = 0; unknown && w < n; w++)
+        from |= lazy->source[w] == ID_UNKNOWN && unknown[w];
+    for (size_t t = 0; t < m; t++) to |= lazy->target[t] == ID_UNKNOWN;
     if (!from || !to) return true;
 
     const Snapshot *snapshot = snapshot_get(lazy, error);
     if (!snapshot) return false;
     float *share = malloc(m * n * sizeof *share);
-    const char **left = malloc(n * sizeof *left);
+    const char **left = calloc(n, sizeof *left);
     *copied = calloc(m, sizeof **copied);
     bool good = ((share && left && *copied) || error_memory(error, "to copy words")) &&
                 align_shares(share, snapshot, ALIGN_LAYERS, ALIGN_NORM, error);
-    if (good) {
-        for (size_t w = 0; w < n; w++)
-            left[w] = lines->ids.id[first + w] == ID_UNKNOWN ? lines->unknown[first + w] : NULL;
-        assign(*copied, share, left, translation, (int)n);
-    }
+    for (size_t w = 0; good && w < n; w++)
+        if (lazy->source[w] == ID_UNKNOWN) left[w] = unknown[w];
+    if (good) assign(*copied, share, left, lazy);
     free(share);
     free(left);
     return good;
@@ -97,21 +95,21 @@ static bool find_missing(CopySpan *span, int count, char *text)
 /* What copying_spans works on. */
 typedef struct SpanText {
     const Tokenizer *tokenizer;
-    const Hypothesis *translation;
+    const int *id;       // [m] the translation
     const float *share;  // [m-1,n]
     char **replacement;  // [m]
-    int n;
+    int m, n;
 } SpanText;
 
 static bool begins_word(const SpanText *st, int t)
 {
     return tokenizer_type(st->tokenizer) == TOKENIZER_WORD ||
-           tokenizer_begins_word(st->tokenizer, st->translation->id[t]);
+           tokenizer_begins_word(st->tokenizer, st->id[t]);
 }
 
-/* The sum of token t's shares on the span; -1 if it is `aligned` with another: the largest share on
- * the source's words, without </s>, is elsewhere. */
-static float share_on(const SpanText *st, int t, const CopySpan *span, bool aligned)
+/* The sum of token t's shares on the span; -1 if it is aligned with another: the largest share on the
+ * source's words, without </s>, is elsewhere. */
+static float share_on(const SpanText *st, int t, const CopySpan *span)
 {
     const float *share = st->share + (size_t)t * (size_t)st->n;
     int largest = 0;
@@ -120,7 +118,7 @@ static float share_on(const SpanText *st, int t, const CopySpan *span, bool alig
         if (share[j] > share[largest]) largest = j;
         if (j >= span->first && j < span->end) sum += share[j];
     }
-    return !aligned || (largest >= span->first && largest < span->end) ? sum : -1;
+    return largest >= span->first && largest < span->end ? sum : -1;
 }
 
 /* Whether the span's words go on with token t, beside another of them: the rest of a word does, but no
@@ -129,13 +127,11 @@ static float share_on(const SpanText *st, int t, const CopySpan *span, bool alig
  * their scripts have no spaces. */
 static bool goes_on(const SpanText *st, int t, bool same_word, const CopySpan *span)
 {
-    unsigned char first =
-        (unsigned char)*tokenizer_label(st->tokenizer, st->translation->id[t]);
+    unsigned char first = (unsigned char)*tokenizer_label(st->tokenizer, st->id[t]);
     bool letter = isalpha(first) || (first >= 0xC3 && first < 0xE0);
     if (st->replacement[t]) return false;
     if (same_word && (letter || isdigit(first))) return true;
-    return (same_word || !letter || strchr(span->text, ' ')) &&
-           share_on(st, t, span, true) >= 0;
+    return (same_word || !letter || strchr(span->text, ' ')) && share_on(st, t, span) >= 0;
 }
 
 /* The token with the most of the span that is not replaced yet, or -1. */
@@ -143,8 +139,8 @@ static int best_token(const SpanText *st, const CopySpan *span)
 {
     int best = -1;
     float most = 0;
-    for (int t = 0; t + 1 < st->translation->length; t++) {
-        float own = share_on(st, t, span, true);
+    for (int t = 0; t + 1 < st->m; t++) {
+        float own = share_on(st, t, span);
         if (!st->replacement[t] && own > most) most = own, best = t;
     }
     return best;
@@ -153,12 +149,12 @@ static int best_token(const SpanText *st, const CopySpan *span)
 /* Puts a span beside the word that is aligned with its neighbour, if there is one. */
 static bool insert_span(SpanText *st, const CopySpan *span, Error *error)
 {
-    int m = st->translation->length, at = span->ahead ? span->first : span->first - 1, t = -1;
+    int m = st->m, at = span->ahead ? span->first : span->first - 1, t = -1;
     float most = 0;
     if (at > st->n - 2) at = st->n - 2;
     if (at < 0) at = 0;
-    for (int i = 0; i + 1 < m; i++) {
-        float own = share_on(st, i, &(CopySpan){.first = at, .end = at + 1}, false);
+    for (int i = 0; i + 1 < m && st->n > 1; i++) {
+        float own = st->share[(size_t)i * (size_t)st->n + (size_t)at];
         bool gone = st->replacement[i] && !*st->replacement[i];
         if (!gone && own > most) most = own, t = i;
     }
@@ -166,7 +162,7 @@ static bool insert_span(SpanText *st, const CopySpan *span, Error *error)
     while (!span->ahead && t >= 0 && t + 2 < m && !st->replacement[t + 1] &&
            !begins_word(st, t + 1))
         t++;
-    int id = t < 0 ? ID_UNKNOWN : st->translation->id[t];
+    int id = t < 0 ? ID_UNKNOWN : st->id[t];
     char *word = t < 0 ? NULL : st->replacement[t], *both;
     if (!word && (id == ID_UNKNOWN || tokenizer_byte(st->tokenizer, id) >= 0)) return true;
     bool blank = !word && !strcmp(tokenizer_piece(st->tokenizer, id), TOKENIZER_SPACE);
@@ -183,10 +179,10 @@ static bool insert_span(SpanText *st, const CopySpan *span, Error *error)
 /* Puts a span in the place of the words that are aligned with it. */
 static bool put_span(SpanText *st, const CopySpan *span, Error *error)
 {
-    int m = st->translation->length, best = best_token(st, span), end = best + 1;
+    int best = best_token(st, span), end = best + 1;
     if (best < 0) return insert_span(st, span, error);
     while (best > 0 && goes_on(st, best - 1, !begins_word(st, best), span)) best--;
-    while (end + 1 < m && goes_on(st, end, !begins_word(st, end), span)) end++;
+    while (end + 1 < st->m && goes_on(st, end, !begins_word(st, end), span)) end++;
     for (int t = best; t < end; t++)
         if (!(st->replacement[t] = strdup(t == best ? span->text : "")))
             return error_memory(error, "to copy spans");
@@ -197,8 +193,7 @@ static bool put_span(SpanText *st, const CopySpan *span, Error *error)
 static bool decode_spans(char **text, bool *missing, const SpanText *st, CopySpan *span,
                          int count, Error *error)
 {
-    if (!tokenizer_decode_replaced(st->tokenizer, text, st->translation->id,
-                                   (size_t)st->translation->length,
+    if (!tokenizer_decode_replaced(st->tokenizer, text, st->id, (size_t)st->m,
                                    (const char *const *)st->replacement, error))
         return false;
     char *copy = strdup(*text);
@@ -208,18 +203,18 @@ static bool decode_spans(char **text, bool *missing, const SpanText *st, CopySpa
 }
 
 bool copying_spans(char **text, CopySpan *span, int count, const Tokenizer *tokenizer,
-                   const Hypothesis *translation, const char *const *copied, LazySnapshot *lazy,
-                   Error *error)
+                   const char *const *copied, LazySnapshot *lazy, Error *error)
 {
-    size_t m = (size_t)translation->length, n = (size_t)lazy->source_length;
+    size_t m = (size_t)lazy->target_length, n = (size_t)lazy->source_length;
     bool missing;
     float *share = malloc(m * n * sizeof *share);
-    SpanText st = {tokenizer, translation, share, calloc(m, sizeof *st.replacement), (int)n};
+    char **replacement = calloc(m, sizeof *replacement);
+    SpanText st = {tokenizer, lazy->target, share, replacement, (int)m, (int)n};
     const Snapshot *snapshot = NULL;
     *text = NULL;
-    bool good = (share && st.replacement) || error_memory(error, "to copy spans");
+    bool good = (share && replacement) || error_memory(error, "to copy spans");
     for (size_t t = 0; good && copied && t < m; t++)
-        if (copied[t] && !(st.replacement[t] = strdup(copied[t])))
+        if (copied[t] && !(replacement[t] = strdup(copied[t])))
             good = error_memory(error, "to copy spans");
     good = good && decode_spans(text, &missing, &st, span, count, error);
     if (good && missing && m > 1) {
@@ -231,8 +226,8 @@ bool copying_spans(char **text, CopySpan *span, int count, const Tokenizer *toke
         good = good && decode_spans(text, &missing, &st, span, count, error);
     }
     if (!good) free(*text), *text = NULL;
-    for (size_t t = 0; st.replacement && t < m; t++) free(st.replacement[t]);
-    free(st.replacement);
+    for (size_t t = 0; replacement && t < m; t++) free(replacement[t]);
+    free(replacement);
     free(share);
     return good;
 }

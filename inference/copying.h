@@ -23,34 +23,35 @@ static inline LazySnapshot copying_snapshot(const Transformer *model, const IdLi
                                             int s, const Hypothesis *translation)
 {
     int first = lines->start[s];
-    return (LazySnapshot){.model = model,
-                          .source = lines->ids.id + first,
-                          .source_length = lines->start[s + 1] - first,
-                          .target = translation->id,
-                          .target_length = translation->length};
+    LazySnapshot lazy = {.model = model,
+                         .source = lines->ids.id + first,
+                         .source_length = lines->start[s + 1] - first,
+                         .target = translation->id,
+                         .target_length = translation->length,
+                         .each = translation->each};
+    if (lines->find_unknown) lazy.unknown[SOURCE] = (const char *const *)lines->unknown + first;
+    return lazy;
 }
 
-/* *copied (=) the word for each <unk> of a translation of line s, as tokenizer_decode_replaced
- * takes them, or NULL if there is none; to be freed, also after an error. The words belong to
- * lines. lazy: of that line and translation; it is taken only if there is a word to copy. */
-bool copying_choose(const char ***copied, const IdLines *lines, int s,
-                    const Hypothesis *translation, LazySnapshot *lazy, Error *error);
+/* *copied (=) the word for each <unk> of a translation, as tokenizer_decode_replaced takes them, or
+ * NULL if there is none; to be freed, also after an error. The words belong to the lines.
+ * lazy: copying_snapshot; it is taken only if there is a word to copy. */
+bool copying_choose(const char ***copied, LazySnapshot *lazy, Error *error);
 
 /* A part of the source that its translation must have as it is. */
 typedef struct CopySpan {
+    char *text;      // what the translation has: the same, or the translation of a term
     int first, end;  // its tokens in the source are first .. end-1; none: a mark, which is put
                      // after the word that is aligned with the token before it,
-    const char *text;  // not empty
-    bool missing;      // (=)
-    bool ahead;        // or before the word that is aligned with the token `first`;
-    bool close;        // without a space between them
+    bool ahead;      // or before the word that is aligned with the token `first`;
+    bool close;      // without a space between them
+    bool missing;    // set by copying_spans
 } CopySpan;
 
-/* *text (=) a translation's text, with `copied` of copying_choose, or NULL. A span that it lacks
+/* The texts of the spans must not be empty. *text (=) a translation's text, with `copied` of copying_choose, or NULL. A span that it lacks
  * replaces the word with the largest share on the span's tokens (align.h), and what is aligned with
  * them beside it: other words only if the span has a space. Without such a word, it follows that of
  * the token before it. An occurrence of a span's text serves one span. span[].missing (=) whether it
  * still is. lazy: as for copying_choose; taken only if a span is lacking. */
 bool copying_spans(char **text, CopySpan *span, int count, const Tokenizer *tokenizer,
-                   const Hypothesis *translation, const char *const *copied, LazySnapshot *lazy,
-                   Error *error);
+                   const char *const *copied, LazySnapshot *lazy, Error *error);

@@ -61,7 +61,7 @@ bool passages_open(Passages *p, const Bundle *bundle, const PassageConfig *confi
 void passages_clear(Passages *p)
 {
     idlines_clear(&p->lines);
-    for (int i = 0; i < p->spans; i++) free(p->span[i].text);
+    for (int i = 0; i < p->spans; i++) free(p->span[i].copy.text);
     for (int i = 0; i < p->count; i++)
         free(p->passage[i].text), strings_free(&p->passage[i].unknown);
     p->count = p->spans = 0;
@@ -76,6 +76,8 @@ void passages_free(Passages *p)
     spans_free(&p->found);
     json_decref(p->seen);
     free(p->known);
+    free(p->word);
+    free(p->unit);
     free(p->sentence);
     free(p->span);
     free(p->passage);
@@ -198,12 +200,6 @@ static bool all_blank(const char *text, size_t begin, size_t end)
     return begin == end;
 }
 
-/* A text, the word of each of its bytes, and what their tokens count: the same, or characters. */
-typedef struct Words {
-    const char *text;
-    int *word, *unit;
-} Words;
-
 /* The text that is encoded, and the word of each of its bytes. */
 typedef struct Encoded {
     char *text;
@@ -237,23 +233,21 @@ static bool lower(char **lowered, const Passages *p, const char *word, LetterCas
 }
 
 /* Appends text[begin..end), which has no span, as the model knows it: word by word. */
-static bool append_text(Encoded *e, const Passages *p, const Words *words, size_t begin,
+static bool append_text(Encoded *e, const Passages *p, const char *text, size_t begin,
                         size_t end, LetterCase written, Error *error)
 {
     bool good = true;
     for (size_t at = begin; good && at < end;) {
         size_t from = at;
-        while (from < end && words_blank(words->text[from])) from++;
+        while (from < end && words_blank(text[from])) from++;
         size_t to = from;
-        while (to < end && !words_blank(words->text[to]) &&
-               words->word[to] == words->word[from])
-            to++;
+        while (to < end && !words_blank(text[to]) && p->word[to] == p->word[from]) to++;
         char *clean = NULL, *lowered = NULL;
-        const int *unit = words->unit + (to > from ? from : at);
+        const int *unit = p->unit + (to > from ? from : at);
         size_t units = to > from ? to - from : 1;
         bool space = from > at, begins = e->length == e->tag;
         good =
-            text_cleaned(&clean, words->text + from, to - from, is_known, p, error) &&
+            text_cleaned(&clean, text + from, to - from, is_known, p, error) &&
             (written == CASE_SENTENCE || lower(&lowered, p, clean, written, begins, error)) &&
             append(e, " ", space, unit, 1, error) &&
             append(e, lowered ? lowered : clean, strlen(lowered ? lowered : clean), unit, units,
@@ -267,16 +261,15 @@ static bool append_text(Encoded *e, const Passages *p, const Words *words, size_
 }
 
 /* Appends span i of a sentence, or its placeholder. */
-static bool append_span(Encoded *e, const Passages *p, const Words *words, const Span *span,
+static bool append_span(Encoded *e, const Passages *p, const char *text, const Span *span,
                         int i, Error *error)
 {
     char placeholder[16];
     int length = snprintf(placeholder, sizeof placeholder, "<ph%d>", i % PLACEHOLDERS + 1);
-    const int *unit = words->unit + span->begin;
+    const int *unit = p->unit + span->begin;
     size_t bytes = span->end - span->begin;
-    return passages_placeholder(p)
-               ? append(e, placeholder, (size_t)length, unit, 1, error)
-               : append(e, words->text + span->begin, bytes, unit, bytes, error);
+    return passages_placeholder(p) ? append(e, placeholder, (size_t)length, unit, 1, error)
+                                   : append(e, text + span->begin, bytes, unit, bytes, error);
 }
 
 /* Appends text[begin..end) without spans; says whether it has letters. */
@@ -322,20 +315,22 @@ static bool keep_spans(Passages *p, int *count, const char *text, int first, int
         if (found->mark != marks) continue;
         bool after = !found->begin || words_blank(text[found->begin - 1]);
         bool before = !text[found->end] || words_blank(text[found->end]);
-        *kept = (Kept){.last = -1, .ahead = after && !before, .close = !after || !before};
-        kept->text = span_text(found, text);
-        if (!kept->text) return error_memory(error, "for the spans of a sentence");
+        *kept = (Kept){.copy = {.text = span_text(found, text),
+                                .ahead = marks && after && !before,
+                                .close = marks && (!after || !before)}};
+        if (!kept->copy.text) return error_memory(error, "for the spans of a sentence");
         p->spans++, ++*count;
     }
     return true;
 }
 
-const Kept *passages_span(const Passages *p, const Sentence *s, int id, int seen[PLACEHOLDERS])
+const CopySpan *passages_span(const Passages *p, const Sentence *s, int id,
+                              int seen[PLACEHOLDERS])
 {
     int k = id - passages_placeholder(p);
     if (!passages_placeholder(p) || k < 0 || k >= PLACEHOLDERS) return NULL;
     int i = k + PLACEHOLDERS * seen[k]++;
-    return i < s->spans ? &p->span[s->span + i] : NULL;
+    return i < s->spans ? &p->span[s->span + i].copy : NULL;
 }
 
 /* The tokens of the spans, whose `begin` and `end` are bytes of the text that was encoded; of a mark
@@ -347,17 +342,17 @@ static void find_tokens(Passages *p, const Sentence *s)
     for (int i = 0; i < s->spans; i++) {
         Kept *kept = &p->span[s->span + i];
         while (t + 1 < tokens && (size_t)begin->id[t + 1] <= kept->begin) t++;
-        kept->first = kept->last = t;
-        while (kept->last + 1 < tokens && (size_t)begin->id[kept->last + 1] < kept->end)
-            kept->last++;
+        CopySpan *copy = &kept->copy;
+        copy->first = t, copy->end = t + 1;
+        while (copy->end < tokens && (size_t)begin->id[copy->end] < kept->end) copy->end++;
         bool cut = !tokens || (t + 1 == tokens && (size_t)tokens < begin->count &&
                                (size_t)begin->id[tokens] <= kept->begin);
-        if (cut) kept->last = -1;
+        if (cut) copy->end = t;
     }
     for (int i = t = 0; i < s->marks; i++) {
         Kept *kept = &p->span[s->span + s->spans + i];
         while (t < tokens && (size_t)begin->id[t] < kept->begin) t++;
-        kept->first = t;
+        kept->copy.first = kept->copy.end = t;
     }
 }
 
@@ -372,7 +367,7 @@ static bool encode(Passages *p, Sentence *s, const Encoded *e, Error *error)
     s->cut = cut < INT_MAX ? (int)cut : INT_MAX;
     find_tokens(p, s);
     for (; row < (int)lines->ids.count; row++) {
-        const Kept *kept = passages_span(p, s, lines->ids.id[row], seen);
+        const CopySpan *kept = passages_span(p, s, lines->ids.id[row], seen);
         if (!kept) continue;
         lines->unknown[row] = strdup(kept->text);
         if (!lines->unknown[row]) return error_memory(error, "for the spans of a sentence");
@@ -404,11 +399,10 @@ static void trim_quotes(const Passages *p, const char *text, size_t *begin, size
 }
 
 /* Appends text[begin..end) of the last passage as a sentence, unless there is nothing to translate. */
-static bool add_sentence(Passages *p, const Words *words, size_t begin, size_t end,
-                         Error *error)
+static bool add_sentence(Passages *p, size_t begin, size_t end, Error *error)
 {
-    const char *text = words->text;
     Passage *passage = &p->passage[p->count];
+    const char *text = passage->text;
     Spans *found = &p->found;
     Encoded e = {0};
     bool letters = false;
@@ -452,13 +446,13 @@ static bool add_sentence(Passages *p, const Words *words, size_t begin, size_t e
     for (int i = first; good && letters && i < last; at = found->span[i++].end) {
         bool mark = found->span[i].mark;
         Kept *kept = &p->span[s.span + (mark ? s.spans + marks++ : spans)];
-        good = append_text(&e, p, words, at, found->span[i].begin, s.written, error);
+        good = append_text(&e, p, text, at, found->span[i].begin, s.written, error);
         kept->begin = e.length;
         while (mark && kept->begin && words_blank(e.text[kept->begin - 1])) kept->begin--;
-        good = good && (mark || append_span(&e, p, words, &found->span[i], spans++, error));
+        good = good && (mark || append_span(&e, p, text, &found->span[i], spans++, error));
         kept->end = e.length;
     }
-    good = good && append_text(&e, p, words, at, end, s.written, error);
+    good = good && append_text(&e, p, text, at, end, s.written, error);
     if (!e.lowered) s.written = CASE_SENTENCE;  // names: "Good Morning, Mary"
     if (good && letters) {
         good = GROW(p->sentence, p->sentence_size, (size_t)p->lines.count + 1) ||
@@ -490,20 +484,18 @@ static bool splits(bool *split, const Passages *p, const char *text, size_t begi
 }
 
 /* Adds the sentences of segments first .. last, which stand on one line. */
-static bool add_run(Passages *p, const Words *words, int first, int last, Error *error)
+static bool add_run(Passages *p, int first, int last, Error *error)
 {
     const Segment *segment = p->segments.segment;
+    size_t begin = segment[first].begin, end = segment[last].end;
     int sentences = 0;
     for (int i = first; i <= last; i++) sentences += !segment[i].kept;
     bool split = false, good = true;
     if (sentences > 1 && !p->whole)
-        good = splits(&split, p, words->text, segment[first].begin, segment[last].end,
-                      sentences, error);
-    if (!split)
-        return good && add_sentence(p, words, segment[first].begin, segment[last].end, error);
+        good = splits(&split, p, p->passage[p->count].text, begin, end, sentences, error);
+    if (!split) return good && add_sentence(p, begin, end, error);
     for (int i = first; good && i <= last; i++)
-        if (!segment[i].kept)
-            good = add_sentence(p, words, segment[i].begin, segment[i].end, error);
+        if (!segment[i].kept) good = add_sentence(p, segment[i].begin, segment[i].end, error);
     return good;
 }
 
@@ -542,28 +534,25 @@ static bool add_sentences(Passages *p, Error *error)
 {
     Passage *passage = &p->passage[p->count];
     size_t length = passage->length;
-    Words words = {passage->text, malloc((length + 1) * sizeof *words.word),
-                   malloc((length + 1) * sizeof *words.unit)};
     int count;
     const Segments *segments = &p->segments;
-    bool good =
-        ((words.word && words.unit) || error_memory(error, "for the words of a text")) &&
-        find_segments(p, passage, error) &&
-        (!p->config->wrapped || unwrap(p, passage, error)) &&
-        words_number(words.word, &count, passage->text, length, false, error);
+    bool good = ((GROW(p->word, p->word_size, length + 1) &&
+                  GROW(p->unit, p->unit_size, length + 1)) ||
+                 error_memory(error, "for the words of a text")) &&
+                find_segments(p, passage, error) &&
+                (!p->config->wrapped || unwrap(p, passage, error)) &&
+                words_number(p->word, &count, passage->text, length, false, error);
     if (good && p->lines.characters)
-        good = words_number(words.unit, &count, passage->text, length, true, error);
-    else if (good) memcpy(words.unit, words.word, length * sizeof *words.unit);
+        good = words_number(p->unit, &count, passage->text, length, true, error);
+    else if (good) memcpy(p->unit, p->word, length * sizeof *p->unit);
     for (int first = 0, last; good && first < segments->count; first = last + 1) {
         last = first;
         if (segments->segment[first].kept) continue;
         for (int i = first + 1; i < segments->count && (p->whole || i <= last + 2); i++)
             if (!segments->segment[i].kept && (p->whole || segments->segment[i].continues))
                 last = i;
-        good = add_run(p, &words, first, last, error);
+        good = add_run(p, first, last, error);
     }
-    free(words.word);
-    free(words.unit);
     return good;
 }
 

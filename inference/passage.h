@@ -19,7 +19,7 @@
 #include "data/segments.h"
 #include "data/spans.h"
 #include "data/typography.h"
-#include "inference/bundle.h"
+#include "inference/copying.h"
 
 typedef enum { SPLIT_AUTO, SPLIT_ALWAYS, SPLIT_NEVER } Split;
 
@@ -36,13 +36,8 @@ extern const int passage_option_count;
 
 /* A part of a sentence that its translation must have as it is. */
 typedef struct Kept {
-    size_t begin,
-        end;     // bytes of the text; then of what is encoded, until its tokens are known
-    char *text;  // what the translation has: the same, or the translation of a term
-    int first,
-        last;  // its tokens in the source; first > last: none, as of a mark, which stands
-               // before the token `first`, or as they were cut
-    bool ahead, close;  // a mark: the next word has it, not the one before; without a space
+    CopySpan copy;      // no tokens: a mark, or they were cut
+    size_t begin, end;  // bytes of what is encoded
 } Kept;
 
 typedef struct Sentence {
@@ -74,6 +69,7 @@ typedef struct Passages {
     json_t *seen;          // the unknown words of the last text: a set
     unsigned char *known;  // of each character: 0 not asked yet, 1 known, 2 unknown
     Segments segments;     // of the last text
+    int *word, *unit;      // the word of each of its bytes, and what its tokens count: the same, or characters
     Spans found;           // of the last sentence
     /* the texts so far */
     IdLines lines;       // the sentences
@@ -81,7 +77,7 @@ typedef struct Passages {
     Kept *span;
     Passage *passage;  // [count]
     int count, spans;
-    size_t sentence_size, span_size, passage_size;  // allocated
+    size_t sentence_size, span_size, passage_size, word_size, unit_size;  // allocated
 } Passages;
 
 /* Compiles the rules. The bundle and the configuration must outlive the passages. */
@@ -101,5 +97,5 @@ int passages_placeholder(const Passages *passages);
 
 /* The span that a placeholder of a sentence or of its translation stands for; NULL if `id` is none.
  * seen: {0}, and the same for all of its tokens in their order. */
-const Kept *passages_span(const Passages *passages, const Sentence *sentence, int id,
-                          int seen[PLACEHOLDERS]);
+const CopySpan *passages_span(const Passages *passages, const Sentence *sentence, int id,
+                              int seen[PLACEHOLDERS]);

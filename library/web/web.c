@@ -206,7 +206,7 @@ static void answer_free(Answer *answer)
 static bool copy(const char ***copied, const Answer *answer, int s, const Hypothesis *best)
 {
     LazySnapshot lazy = copying_snapshot(&web.model, &answer->lines, s, best);
-    bool good = copying_choose(copied, &answer->lines, s, best, &lazy, &web.error);
+    bool good = copying_choose(copied, &lazy, &web.error);
     snapshot_close(lazy.taken);
     return good;
 }

@@ -41,8 +41,7 @@ static void assert_spans(const char *pieces, const char *aligned, CopySpan *span
         share[m * N + N - 1] = 0.9f;  // </s> does not count
     }
     id[m++] = ID_END;
-    Hypothesis translation = {.id = id, .length = m};
-    SpanText st = {tokenizer, &translation, share, replacement, N};
+    SpanText st = {tokenizer, id, share, replacement, m, N};
     assert_true(decode_spans(&text, &missing, &st, span, count, &error));
     for (int i = 0; i < count; i++)
         if (span[i].missing) assert_true(put_span(&st, &span[i], &error));
@@ -132,7 +131,7 @@ static char *translate_spans(Bundle *bundle, const char *text, const char *const
                                         text, strlen(text), &error));
     for (int i = 0; i < count; i++) {
         int from = (int)(strstr(text, word[i]) - text), to = from + (int)strlen(word[i]);
-        span[i] = (CopySpan){.first = -1, .end = -1, .text = other[i]};
+        span[i] = (CopySpan){.first = -1, .end = -1, .text = (char *)other[i]};
         for (int t = 0; t < (int)begin.count; t++) {
             int next = t + 1 < (int)begin.count ? begin.id[t + 1] : (int)strlen(text);
             if (span[i].first < 0 && next > from) span[i].first = t;
@@ -143,9 +142,9 @@ static char *translate_spans(Bundle *bundle, const char *text, const char *const
     assert_true(translator_run(&out, &alone, &input, &search_copying, workers, NULL, &error));
     const Hypothesis *best = out.sentence->hypothesis;
     LazySnapshot lazy = copying_snapshot(&bundle->model, &lines, 0, best);
-    assert_true(copying_choose(&copied, &lines, 0, best, &lazy, &error));
-    if (!copying_spans(&translated, span, count, bundle->vocabulary.tokenizer[TARGET], best,
-                       copied, &lazy, &error))
+    assert_true(copying_choose(&copied, &lazy, &error));
+    if (!copying_spans(&translated, span, count, bundle->vocabulary.tokenizer[TARGET], copied,
+                       &lazy, &error))
         fail_msg("%s", error.text);
     *missing = 0;
     for (int i = 0; i < count; i++) *missing += span[i].missing;
@@ -184,7 +183,7 @@ TEST(toy_model)
          "zebra visite A  B en septembre"},
     };
     static Bundle bundle;
-    if (!bundle_load(&bundle, "data/toy/model.safetensors", false, NULL, &error))
+    if (!bundle_load(&bundle, "data/toy/model.safetensors", BUNDLE_FLOAT, NULL, &error))
         fail_msg("%s", error.text);
     for (size_t c = 0; c < sizeof CASE / sizeof *CASE; c++) {
         int count = 0, missing;
