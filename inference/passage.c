@@ -423,8 +423,10 @@ static bool add_sentence(Passages *p, size_t begin, size_t end, Error *error)
     while (first < last && found->span[last - 1].outer &&
            all_blank(text, found->span[last - 1].end, end))
         end = found->span[--last].begin;
-    while (begin < end && words_blank(text[begin])) begin++;
-    while (begin < end && words_blank(text[end - 1])) end--;
+    size_t inner = first < last ? found->span[first].begin : end;  // a user's span may have blanks
+    while (begin < inner && words_blank(text[begin])) begin++;
+    inner = first < last ? found->span[last - 1].end : begin;
+    while (inner < end && words_blank(text[end - 1])) end--;
 
     Sentence s = {.begin = begin, .end = end, .span = p->spans};
     bool good = keep_spans(p, &s.spans, text, first, last, false, error) &&

@@ -88,6 +88,8 @@ check "tags and emoji change no word" sh -c 'sed "s/😀 //; s/<[^<>]*>//g" out 
 check "and stand beside their words" sh -c 'sed -n 1p out | grep -q "^jane 😀 " && sed -n 3p out | grep -q "^<i>jane</i> "'
 translate --protect 'ki[a-z]+ali' "jane visits kigali in september" >out
 check "--protect" grep -q kigali out
+translate --protect "foo " "A dog is foo 😀" >out 2>err
+check "--protect, a match with a blank at its end" grep -q "foo  *😀" out
 wrong "a wrong regular expression" 1 "'(a'" translate --protect '(a' one
 printf 'africa\tKenia\n' >terms
 translate --terms terms "jane visits africa in september" >out
