@@ -204,7 +204,7 @@ static bool search(Program *p, Translations *out, Error *error)
     if (!chunk->lines.count) return true;
     TranslatorInput input = {.source = idlines_packed(&chunk->lines),
                              .prefix = p->prefix.count ? &prefix : NULL,
-                             .placeholder = passages_placeholder(chunk),
+                             .placeholder = chunk->placeholder,
                              .line = p->before + 1,
                              .done = show_progress,
                              .context = p};

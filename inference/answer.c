@@ -99,7 +99,7 @@ static bool render(SentenceAnswer *r, const Passages *p, int number, bool copies
     const Tokenizer *tokenizer = p->bundle->vocabulary.tokenizer[TARGET];
     const Sentence *s = &p->sentence[number];
     const Hypothesis *h = r->hypothesis;
-    bool placeholders = passages_placeholder(p);
+    bool placeholders = p->placeholder;
     if (p->given && !(r->replaced = calloc((size_t)h->length, sizeof *r->replaced)))
         return error_memory(error, "for a translation");
     for (int t = 0; p->given && t < h->length; t++) r->replaced[t] = p->given->unknown[t];

@@ -1,7 +1,6 @@
 /* passage.c -- texts to sentences and back; see passage.h. */
 #include "inference/passage.h"
 
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,6 +45,7 @@ bool passages_open(Passages *p, const Bundle *bundle, const PassageConfig *confi
 {
     *p = (Passages){.bundle = bundle,
                     .config = config,
+                    .placeholder = vocabulary_placeholder(&bundle->vocabulary),
                     .lines.find_unknown = true,
                     .known = calloc(CHARACTERS, 1),
                     .seen = json_object()};
@@ -82,11 +82,6 @@ void passages_free(Passages *p)
     free(p->span);
     free(p->passage);
     *p = (Passages){0};
-}
-
-int passages_placeholder(const Passages *p)
-{
-    return vocabulary_placeholder(&p->bundle->vocabulary);
 }
 
 /* ---- what the model knows ---- */
@@ -268,21 +263,16 @@ static bool append_span(Encoded *e, const Passages *p, const char *text, const S
     int length = snprintf(placeholder, sizeof placeholder, "<ph%d>", i % PLACEHOLDERS + 1);
     const int *unit = p->unit + span->begin;
     size_t bytes = span->end - span->begin;
-    return passages_placeholder(p) ? append(e, placeholder, (size_t)length, unit, 1, error)
-                                   : append(e, text + span->begin, bytes, unit, bytes, error);
+    return p->placeholder ? append(e, placeholder, (size_t)length, unit, 1, error)
+                          : append(e, text + span->begin, bytes, unit, bytes, error);
 }
 
-/* Appends text[begin..end) without spans; says whether it has letters. */
-static bool append_rest(Encoded *e, bool *letters, const char *text, size_t begin, size_t end,
-                        Error *error)
+static bool has_letters(const char *text, size_t length)
 {
-    unsigned c;
-    for (size_t at = begin; at < end && !*letters;) {
-        at += (size_t)utf8_decode(text + at, end - at, &c);
-        *letters = u_isalpha((UChar32)c);
-    }
-    return append(e, text + begin, end - begin, &(int){0}, 1, error) &&
-           append(e, " ", 1, &(int){0}, 1, error);
+    unsigned c = ' ';
+    for (size_t at = 0; at < length && !u_isalpha((UChar32)c);)
+        at += (size_t)utf8_decode(text + at, length - at, &c);
+    return u_isalpha((UChar32)c);
 }
 
 /* Adds a span with a character that the model does not know to the unknown words. ASCII's, in
@@ -327,8 +317,8 @@ static bool keep_spans(Passages *p, int *count, const char *text, int first, int
 const CopySpan *passages_span(const Passages *p, const Sentence *s, int id,
                               int seen[PLACEHOLDERS])
 {
-    int k = id - passages_placeholder(p);
-    if (!passages_placeholder(p) || k < 0 || k >= PLACEHOLDERS) return NULL;
+    int k = id - p->placeholder;
+    if (!p->placeholder || k < 0 || k >= PLACEHOLDERS) return NULL;
     int i = k + PLACEHOLDERS * seen[k]++;
     return i < s->spans ? &p->span[s->span + i].copy : NULL;
 }
@@ -360,11 +350,11 @@ static void find_tokens(Passages *p, const Sentence *s)
 static bool encode(Passages *p, Sentence *s, const Encoded *e, Error *error)
 {
     IdLines *lines = &p->lines;
-    int row = lines->ids.count ? (int)lines->ids.count : 0, seen[PLACEHOLDERS] = {0};
+    int row = (int)lines->ids.count, seen[PLACEHOLDERS] = {0};
     size_t cut;
     lines->word_at = e->word;
     if (!bundle_encode(p->bundle, SOURCE, lines, e->text, e->length, &cut, error)) return false;
-    s->cut = cut < INT_MAX ? (int)cut : INT_MAX;
+    s->cut = (int)cut;
     find_tokens(p, s);
     for (; row < (int)lines->ids.count; row++) {
         const CopySpan *kept = passages_span(p, s, lines->ids.id[row], seen);
@@ -423,27 +413,28 @@ static bool add_sentence(Passages *p, size_t begin, size_t end, Error *error)
     while (first < last && found->span[last - 1].outer &&
            all_blank(text, found->span[last - 1].end, end))
         end = found->span[--last].begin;
-    size_t inner = first < last ? found->span[first].begin : end;  // a user's span may have blanks
+    size_t inner =
+        first < last ? found->span[first].begin : end;  // a user's span may have blanks
     while (begin < inner && words_blank(text[begin])) begin++;
     inner = first < last ? found->span[last - 1].end : begin;
     while (inner < end && words_blank(text[end - 1])) end--;
 
     Sentence s = {.begin = begin, .end = end, .span = p->spans};
     bool good = keep_spans(p, &s.spans, text, first, last, false, error) &&
-                keep_spans(p, &s.marks, text, first, last, true, error);
-    size_t at = begin;
-    for (int i = first; good && i < last; at = found->span[i++].end) {
-        letters |= found->span[i].replacement != NULL;
-        good = append_rest(&e, &letters, text, at, found->span[i].begin, error);
+                keep_spans(p, &s.marks, text, first, last, true, error) &&
+                append(&e, text + begin, end - begin, &(int){0}, 1, error);
+    for (int i = first; good && i < last; i++) {  // what is left without the spans
+        const Span *span = &found->span[i];
+        memset(e.text + (span->begin - begin), ' ', span->end - span->begin);
+        letters |= span->replacement != NULL;
     }
-    good = good && append_rest(&e, &letters, text, at, end, error);
-    s.written = good && !p->plain ? text_case(e.text, e.length) : CASE_SENTENCE;
-    if (p->bundle->text.upper + p->bundle->text.title > MANY_CAPITALS)
-        s.written = CASE_SENTENCE;
+    letters = letters || (good && has_letters(e.text, e.length));
+    if (good && !p->plain && p->bundle->text.upper + p->bundle->text.title <= MANY_CAPITALS)
+        s.written = text_case(e.text, e.length);
     e.length = 0;
     good = good && (!passage->tag || append(&e, text, passage->tag, &(int){0}, 1, error));
     e.tag = e.length;
-    at = begin;
+    size_t at = begin;
     int spans = 0, marks = 0;
     for (int i = first; good && letters && i < last; at = found->span[i++].end) {
         bool mark = found->span[i].mark;

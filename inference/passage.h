@@ -65,6 +65,7 @@ typedef struct Passages {
     /* set by passages_open */
     const Bundle *bundle;
     const PassageConfig *config;
+    int placeholder;  // the vocabulary's first, for TranslatorInput; 0: there are none
     SpanRules *rules;
     json_t *seen;          // the unknown words of the last text: a set
     unsigned char *known;  // of each character: 0 not asked yet, 1 known, 2 unknown
@@ -91,9 +92,6 @@ void passages_free(Passages *passages);   // does nothing for {0}
 
 /* Adds the unknown words of a line to an empty list, each once, without the punctuation around it. */
 bool unknown_words(StringList *words, const IdLines *lines, int s, Error *error);
-
-/* The first placeholder of the source's vocabulary, for TranslatorInput; 0: there are none. */
-int passages_placeholder(const Passages *passages);
 
 /* The span that a placeholder of a sentence or of its translation stands for; NULL if `id` is none.
  * seen: {0}, and the same for all of its tokens in their order. */

@@ -346,7 +346,7 @@ static bool translate(TranslationResult *result, QkvTranslator *t, const char *c
         Packed prefix = beginnings ? idlines_packed(&beginning) : (Packed){0};
         TranslatorInput input = {.source = idlines_packed(&passages->lines),
                                  .prefix = beginnings ? &prefix : NULL,
-                                 .placeholder = passages_placeholder(passages),
+                                 .placeholder = passages->placeholder,
                                  .line = 1};
         good =
             translator_run(&found, &t->ensemble, &input, &t->search, t->workers, NULL, error);

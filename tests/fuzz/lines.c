@@ -35,7 +35,7 @@ static void translate(View *view, Input *input, Passages *passages, const char *
     if (!accepted(passages_add(passages, line, length, &error))) return;
     input_warn_unknown(input, &passages->passage->unknown, NULL);
     TranslatorInput one = {.source = idlines_packed(&passages->lines),
-                           .placeholder = passages_placeholder(passages),
+                           .placeholder = passages->placeholder,
                            .line = 1};
     bool good = true;
     if (given) {

@@ -128,9 +128,8 @@ static void show(Bundle *bundle, Passages *passages, IdLines *given, unsigned fl
     View view = {.request = &request, .bundle = bundle};
     Ensemble ensemble = ensemble_of(&bundle->model);
     const IdLines *source = &passages->lines;
-    TranslatorInput input = {.source = idlines_packed(source),
-                             .placeholder = passages_placeholder(passages),
-                             .line = 1};
+    TranslatorInput input = {
+        .source = idlines_packed(source), .placeholder = passages->placeholder, .line = 1};
     Translations out = {0};
     double each[16] = {0};
     Hypothesis hypothesis = {given->ids.id, (int)given->ids.count, -1, -1, each};
