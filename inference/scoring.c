@@ -9,19 +9,16 @@
 #include "inference/scoring.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 #include "inference/choices.h"
 
 enum { BATCH_TOKENS = 512 };
 
-typedef struct PairBatch {
-    Packed source, target;
-    double *log_probability;  // [target.rows]
-    SoftTarget *soft;         // [target.rows,models,SOFT_TARGETS], or NULL
-} PairBatch;
-
 /* A thread's memory for one batch and model. */
 typedef struct Workspace {
+    int start[2][BATCH_TOKENS / 2 + 1];  // a pair has two tokens at least
+    Packed source, target;
     Arena arena;  // holds the rest:
     Activations activations;
     real *logits;
@@ -31,52 +28,32 @@ typedef struct Workspace {
 /* One call of scoring_run. */
 typedef struct ScoringRun {
     const Ensemble *ensemble;
+    const Packed *source, *target;
+    double *log_probability;
+    SoftTarget *soft;
     const volatile sig_atomic_t *stop;
-    int threads;
     Workspace *workspace;  // [threads]
-    PairBatch *batch;      // [batches]
-    int batches;
+    int *first;            // [batches+1] each batch's first pair
+    size_t batches;
 } ScoringRun;
 
-/* ---- the batches ---- */
-
-static int pair_tokens(const Packed *source, const Packed *target, int s)
+static void cut_batches(ScoringRun *run)
 {
-    return packed_length(source, s) + packed_length(target, s);
-}
-
-/* Takes the arrays of the batches; fills them unless the arena only measures. */
-static void batches_layout(ScoringRun *run, Arena *arena, double *log_probability,
-                           SoftTarget *soft, const Packed *source, const Packed *target)
-{
-    size_t each = (size_t)(run->ensemble->count * SOFT_TARGETS);
-    int S = source->sentences;
-    run->batch = ARENA_TAKE(arena, PairBatch, (size_t)S);
-    int *start = ARENA_TAKE(arena, int, 4 * (size_t)S);  // a side: one more than sentences
-    run->workspace = ARENA_TAKE(arena, Workspace, (size_t)run->threads);
-    if (!start) return;
-    for (int t = 0; t < run->threads; t++) run->workspace[t] = (Workspace){0};
-    for (int first = 0, end; first < S; first = end) {
-        int tokens = pair_tokens(source, target, first);
-        for (end = first + 1; end < S; end++)
-            if ((tokens += pair_tokens(source, target, end)) > BATCH_TOKENS) break;
-        int starts = end - first + 1;
-        run->batch[run->batches++] =
-            (PairBatch){packed_slice(start, source, first, end),
-                        packed_slice(start + starts, target, first, end),
-                        log_probability + target->start[first],
-                        soft ? soft + each * (size_t)target->start[first] : NULL};
-        start += 2 * starts;
+    int tokens = 0, S = run->source->sentences;
+    for (int s = 0; s < S; s++) {
+        int more = packed_length(run->source, s) + packed_length(run->target, s);
+        tokens += more;
+        if (s > 0 && tokens <= BATCH_TOKENS) continue;
+        run->first[run->batches++] = s;
+        tokens = more;
     }
+    run->first[run->batches] = S;
 }
 
-/* ---- one thread ---- */
-
-static void workspace_layout(Workspace *w, Arena *arena, const Transformer *model,
-                             const PairBatch *batch)
+static void workspace_layout(Workspace *w, Arena *arena, const Transformer *model)
 {
-    int M = batch->target.rows;
-    transformer_layout(&w->activations, arena, model, &batch->source, &batch->target, NULL,
+    int M = w->target.rows;
+    transformer_layout(&w->activations, arena, model, &w->source, &w->target, NULL,
                        KEEP_OUTPUT);
     w->logits = logits_layout(arena, M, model->config.vocab);
     w->each = ARENA_TAKE(arena, double, (size_t)M);
@@ -101,7 +78,7 @@ static bool score_model(Workspace *w, const Ensemble *ensemble, int m, SoftTarge
                         Error *error)
 {
     const Transformer *model = ensemble->model[m];
-    const Packed *target = w->activations.target;
+    const Packed *target = &w->target;
     int M = target->rows, V = model->config.vocab, D = model->config.d_model;
     transformer_forward(&w->activations, model);
     for (int i = 0; i < M; i++) {
@@ -122,26 +99,30 @@ static bool score_batch(void *context, size_t number, int worker, Error *error)
 {
     const ScoringRun *run = context;
     const Ensemble *ensemble = run->ensemble;
-    const PairBatch *batch = &run->batch[number];
     Workspace *w = &run->workspace[worker];
     if (run->stop && *run->stop) return error_set(error, "%s", "");
-    int rows = batch->target.rows;
-    double *sum = batch->log_probability;
+    int first = run->first[number], end = run->first[number + 1];
+    size_t row = (size_t)run->target->start[first];
+    double *sum = run->log_probability + row;
+    SoftTarget *soft = run->soft;
+    if (soft) soft += row * (size_t)ensemble->count * SOFT_TARGETS;
+    w->source = packed_slice(w->start[0], run->source, first, end);
+    w->target = packed_slice(w->start[1], run->target, first, end);
     for (int m = 0; m < ensemble->count; m++) {
         Arena measure = {0};
-        workspace_layout(w, &measure, ensemble->model[m], batch);
+        workspace_layout(w, &measure, ensemble->model[m]);
         if (!arena_fit(&w->arena, measure.used))
             return error_memory(error,
                                 "to score with %.1f MB: shorter sentences or "
                                 "fewer `threads` need less",
                                 (double)measure.used / 1e6);
-        workspace_layout(w, &w->arena, ensemble->model[m], batch);
-        if (!score_model(w, ensemble, m, batch->soft, error)) return false;
-        for (int i = 0; i < rows; i++)  // ln(e^sum + e^each)
+        workspace_layout(w, &w->arena, ensemble->model[m]);
+        if (!score_model(w, ensemble, m, soft, error)) return false;
+        for (int i = 0; i < w->target.rows; i++)  // ln(e^sum + e^each)
             sum[i] = m ? fmax(sum[i], w->each[i]) + log1p(exp(-fabs(sum[i] - w->each[i])))
                        : w->each[i];
     }
-    for (int i = 0; i < rows; i++) sum[i] -= log(ensemble->count);
+    for (int i = 0; i < w->target.rows; i++) sum[i] -= log(ensemble->count);
     return true;
 }
 
@@ -166,15 +147,22 @@ bool scoring_run(double *log_probability, SoftTarget *soft, const Ensemble *ense
                  const volatile sig_atomic_t *stop, Error *error)
 {
     ModelConfig config = ensemble_config(ensemble);
-    ScoringRun run = {.ensemble = ensemble, .stop = stop, .threads = workers_count(workers)};
-    Arena plan = {0};
+    int threads = workers_count(workers);
     if (!pairs_check(source, target, &config, error)) return false;
-    batches_layout(&run, &plan, log_probability, soft, source, target);
-    if (!arena_reserve(&plan, NULL))
-        return error_memory(error, "for %d sentences", source->sentences);
-    batches_layout(&run, &plan, log_probability, soft, source, target);
-    bool good = workers_each(workers, (size_t)run.batches, score_batch, &run, error);
-    for (int t = 0; t < run.threads; t++) arena_free(&run.workspace[t].arena);
-    arena_free(&plan);
+    ScoringRun run = {.ensemble = ensemble,
+                      .source = source,
+                      .target = target,
+                      .log_probability = log_probability,
+                      .soft = soft,
+                      .stop = stop,
+                      .workspace = calloc((size_t)threads, sizeof *run.workspace),
+                      .first = malloc(((size_t)source->sentences + 1) * sizeof *run.first)};
+    bool good = (run.workspace && run.first) ||
+                error_memory(error, "for %d sentences", source->sentences);
+    if (good) cut_batches(&run);
+    good = good && workers_each(workers, run.batches, score_batch, &run, error);
+    for (int t = 0; run.workspace && t < threads; t++) arena_free(&run.workspace[t].arena);
+    free(run.workspace);
+    free(run.first);
     return good;
 }
