@@ -27,9 +27,9 @@
 /* The length next to that of the hypothesis; of two as near, the shorter one. */
 static int nearest_length(const Comparison *c)
 {
-    int nearest = c->reference[0].length, length = c->hypothesis.length;
-    for (int r = 1; r < c->references; r++) {
-        int other = c->reference[r].length;
+    int nearest = c->text[1].length, length = c->text->length;
+    for (int i = 2; i <= c->references; i++) {
+        int other = c->text[i].length;
         int closer = abs(nearest - length) - abs(other - length);
         if (closer > 0 || (closer == 0 && other < nearest)) nearest = other;
     }
@@ -53,15 +53,12 @@ bool bleu_add(Bleu *bleu, const char *hypothesis, const char *const *reference, 
               Error *error)
 {
     Comparison s;
-    bool good =
-        comparison_read(&s, hypothesis, reference, references, bleu->lowercase, error) &&
-        split_words(bleu, &s.hypothesis, error);
-    for (int r = 0; good && r < references; r++)
-        good = split_words(bleu, &s.reference[r], error);
+    bool good = comparison_read(&s, hypothesis, reference, references, bleu->lowercase, error);
+    for (int i = 0; good && i <= references; i++) good = split_words(bleu, &s.text[i], error);
     good = good && ngrams_number_words(&s, error) &&
            ngrams_count_correct(bleu->correct, &s, BLEU_ORDER, error);
     if (good) {
-        int length = s.hypothesis.length;
+        int length = s.text->length;
         for (int n = 1; n <= BLEU_ORDER; n++) bleu->total[n - 1] += ngrams_in(length, n);
         bleu->hypothesis_length += length;
         bleu->reference_length += nearest_length(&s);

@@ -28,24 +28,24 @@ static bool is_punctuation(uint32_t c)
     return c < 0x80 && ispunct((int)c);
 }
 
-/* The text with a space where punctuation is split from a word. */
-static bool split_words(Codepoints *words, const Codepoints *text, Error *error)
+/* Puts a space where punctuation is split from a word. */
+static bool split_words(Codepoints *text, Error *error)
 {
-    *words = (Codepoints){codepoints_reserve(2 * text->length, error), 0};
-    if (!words->at) return false;
+    uint32_t *at = codepoints_reserve(2 * text->length, error);
+    if (!at) return false;
     int n = 0, end;
     for (int i = 0; i < text->length; i = end + 1) {
         for (end = i; end < text->length && !codepoints_is_space(text->at[end]);) end++;
         bool split_last = end - i > 1 && is_punctuation(text->at[end - 1]);
         bool split_first = end - i > 1 && !split_last && is_punctuation(text->at[i]);
         for (int c = i; c < end; c++) {
-            if ((split_last && c == end - 1) || (split_first && c == i + 1))
-                words->at[n++] = ' ';
-            words->at[n++] = text->at[c];
+            if ((split_last && c == end - 1) || (split_first && c == i + 1)) at[n++] = ' ';
+            at[n++] = text->at[c];
         }
-        if (end < text->length) words->at[n++] = ' ';
+        if (end < text->length) at[n++] = ' ';
     }
-    words->length = n;
+    codepoints_free(text);
+    *text = (Codepoints){at, n};
     return true;
 }
 
@@ -57,45 +57,19 @@ static void remove_spaces(Codepoints *text)
     text->length = n;
 }
 
-/* Adds the n-grams of 1 to `order` symbols to the counts from `first` on. */
-static bool count(Chrf *chrf, int first, int order, const Comparison *pair, Error *error)
+/* Adds the n-grams of 1 to `order` symbols of a translation and reference r to the counts from `first`
+ * on. */
+static bool count(Chrf *chrf, int first, int order, const Comparison *all, int r, Error *error)
 {
-    if (!ngrams_count_correct(chrf->correct + first, pair, order, error)) return false;
+    Codepoints pair[] = {all->text[0], all->text[r]};
+    if (!ngrams_count_correct(chrf->correct + first, &(Comparison){pair, 1}, order, error))
+        return false;
     for (int n = 1; n <= order; n++) {
-        long long in_reference = ngrams_in(pair->reference->length, n);
+        long long in_reference = ngrams_in(pair[1].length, n);
         chrf->reference[first + n - 1] += in_reference;
-        if (in_reference > 0)
-            chrf->hypothesis[first + n - 1] += ngrams_in(pair->hypothesis.length, n);
+        if (in_reference > 0) chrf->hypothesis[first + n - 1] += ngrams_in(pair[0].length, n);
     }
     return true;
-}
-
-static bool count_words(Chrf *chrf, const Comparison *pair, Error *error)
-{
-    Codepoints reference = {0};
-    Comparison words = {.reference = &reference, .references = 1};
-    bool good = split_words(&words.hypothesis, &pair->hypothesis, error) &&
-                split_words(&reference, pair->reference, error) &&
-                ngrams_number_words(&words, error) &&
-                count(chrf, CHRF_CHAR_ORDER, chrf->word_order, &words, error);
-    codepoints_free(&words.hypothesis);
-    codepoints_free(&reference);
-    return good;
-}
-
-/* The counts of one sentence and one reference. */
-static bool count_pair(Chrf *chrf, const char *hypothesis, const char *reference, Error *error)
-{
-    Comparison pair;
-    bool good = comparison_read(&pair, hypothesis, &reference, 1, chrf->lowercase, error) &&
-                (chrf->word_order == 0 || count_words(chrf, &pair, error));
-    if (good) {
-        remove_spaces(&pair.hypothesis);
-        remove_spaces(pair.reference);
-        good = count(chrf, 0, CHRF_CHAR_ORDER, &pair, error);
-    }
-    comparison_free(&pair);
-    return good;
 }
 
 bool chrf_add(Chrf *chrf, const char *hypothesis, const char *const *reference, int references,
@@ -103,17 +77,30 @@ bool chrf_add(Chrf *chrf, const char *hypothesis, const char *const *reference, 
 {
     assert(chrf->word_order >= 0 && chrf->word_order <= CHRF_WORD_ORDER);
     const Chrf none = {.word_order = chrf->word_order, .lowercase = chrf->lowercase};
+    Comparison letters, words = {0};
     Chrf best = none;
     double highest = -1;
-    for (int r = 0; r < references; r++) {
+    bool good =
+        comparison_read(&letters, hypothesis, reference, references, none.lowercase, error) &&
+        (!none.word_order ||
+         comparison_read(&words, hypothesis, reference, references, none.lowercase, error));
+    for (int i = 0; good && i <= references; i++) {
+        remove_spaces(&letters.text[i]);
+        good = !words.text || split_words(&words.text[i], error);
+    }
+    good = good && (!words.text || ngrams_number_words(&words, error));
+    for (int r = 1; good && r <= references; r++) {
         Chrf one = none;
-        if (!count_pair(&one, hypothesis, reference[r], error)) return false;
+        good = count(&one, 0, CHRF_CHAR_ORDER, &letters, r, error) &&
+               (!words.text || count(&one, CHRF_CHAR_ORDER, none.word_order, &words, r, error));
         double score = chrf_score(&one);
         if (score > highest) highest = score, best = one;
     }
+    comparison_free(&letters);
+    comparison_free(&words);
     best.references = references;
-    chrf_join(chrf, &best);
-    return true;
+    if (good) chrf_join(chrf, &best);
+    return good;
 }
 
 void chrf_join(Chrf *chrf, const Chrf *part)

@@ -79,22 +79,18 @@ char *codepoints_utf8(const Codepoints *text, Error *error)
 bool comparison_read(Comparison *c, const char *hypothesis, const char *const *reference,
                      int references, bool lowercase, Error *error)
 {
-    *c = (Comparison){.references = references};
-    c->reference = calloc((size_t)references, sizeof *c->reference);
-    if (!c->reference) return error_memory(error, "for %d references", references);
-    if (!codepoints_read(&c->hypothesis, hypothesis, lowercase, error))
-        return error_prefix(error, "hypothesis");
-    for (int r = 0; r < references; r++)
-        if (!codepoints_read(&c->reference[r], reference[r], lowercase, error))
-            return error_prefix(error, "reference");
+    *c = (Comparison){calloc((size_t)references + 1, sizeof *c->text), references};
+    if (!c->text) return error_memory(error, "for %d references", references);
+    for (int i = 0; i <= references; i++)
+        if (!codepoints_read(&c->text[i], i ? reference[i - 1] : hypothesis, lowercase, error))
+            return error_prefix(error, "%s", i ? "reference" : "hypothesis");
     return true;
 }
 
 void comparison_free(Comparison *c)
 {
-    codepoints_free(&c->hypothesis);
-    for (int r = 0; c->reference && r < c->references; r++) codepoints_free(&c->reference[r]);
-    free(c->reference);
+    for (int i = 0; c->text && i <= c->references; i++) codepoints_free(&c->text[i]);
+    free(c->text);
     *c = (Comparison){0};
 }
 

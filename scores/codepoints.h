@@ -30,8 +30,7 @@ char *codepoints_utf8(const Codepoints *text, Error *error);
 
 /* A translation and its references, one or more. */
 typedef struct Comparison {
-    Codepoints hypothesis;
-    Codepoints *reference;  // [references], on the heap
+    Codepoints *text;  // [1+references] the translation first; on the heap
     int references;
 } Comparison;
 

@@ -72,20 +72,19 @@ static void number_words(const NgramTree *tree, Codepoints *text)
     text->length = words;
 }
 
-static size_t references_length(const Comparison *c)
+/* The sum of the texts' lengths from text `first` on. */
+static size_t length_from(const Comparison *c, int first)
 {
     size_t length = 0;
-    for (int r = 0; r < c->references; r++) length += (size_t)c->reference[r].length;
+    for (int i = first; i <= c->references; i++) length += (size_t)c->text[i].length;
     return length;
 }
 
 bool ngrams_number_words(Comparison *c, Error *error)
 {
     NgramTree tree;
-    size_t length = references_length(c) + (size_t)c->hypothesis.length;
-    if (!tree_reserve(&tree, length, error)) return false;
-    number_words(&tree, &c->hypothesis);
-    for (int r = 0; r < c->references; r++) number_words(&tree, &c->reference[r]);
+    if (!tree_reserve(&tree, length_from(c, 0), error)) return false;
+    for (int i = 0; i <= c->references; i++) number_words(&tree, &c->text[i]);
     free(tree.edge);
     return true;
 }
@@ -107,12 +106,12 @@ static void count_reference(const NgramTree *tree, const Codepoints *text, int o
 bool ngrams_count_correct(long long *correct, const Comparison *c, int order, Error *error)
 {
     NgramTree tree;
-    if (!tree_reserve(&tree, (size_t)order * references_length(c), error)) return false;
-    for (int r = 0; r < c->references; r++) {
-        if (r) count_reference(&tree, &c->reference[r - 1], order, -1);
-        count_reference(&tree, &c->reference[r], order, 1);
+    if (!tree_reserve(&tree, (size_t)order * length_from(c, 1), error)) return false;
+    for (int i = 1; i <= c->references; i++) {
+        if (i > 1) count_reference(&tree, &c->text[i - 1], order, -1);
+        count_reference(&tree, &c->text[i], order, 1);
     }
-    const Codepoints *hypothesis = &c->hypothesis;
+    const Codepoints *hypothesis = c->text;
     for (int i = 0; i < hypothesis->length; i++) {
         uint32_t node = 0;
         for (int n = 0; n < order && i + n < hypothesis->length; n++) {

@@ -233,9 +233,9 @@ bool ter_add(Ter *ter, const char *hypothesis, const char *const *reference, int
     bool good = comparison_read(&s, hypothesis, reference, references, true, error) &&
                 ngrams_number_words(&s, error);
     for (int r = 0, edits; good && r < references; r++) {
-        good = count_edits(&edits, &s.hypothesis, &s.reference[r], error);
+        good = count_edits(&edits, s.text, &s.text[r + 1], error);
         if (r == 0 || edits < one.edits) one.edits = edits;
-        one.reference_length += (double)s.reference[r].length / references;
+        one.reference_length += (double)s.text[r + 1].length / references;
     }
     comparison_free(&s);
     if (good) ter_join(ter, &one);
