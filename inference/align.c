@@ -10,30 +10,21 @@
 
 /* ---- shares ---- */
 
-/* out [count] (=) step (1).   one [count] scratch */
-static bool weights(float *out, float *one, size_t count, const Snapshot *snapshot, int layer,
-                    int head, Error *error)
-{
-    bool all = layer == ALIGN_LAYERS;
-    int end = all ? snapshot_layers(snapshot, ATTENTION_CROSS) : layer + 1;
-    memset(out, 0, count * sizeof *out);
-    for (int l = all ? 0 : layer; l < end; l++) {
-        if (head != ALIGN_NORM) snapshot_weights(one, snapshot, ATTENTION_CROSS, l, head);
-        else if (!snapshot_norms(one, snapshot, l, error)) return false;
-        for (size_t i = 0; i < count; i++) out[i] += one[i];
-    }
-    return true;
-}
-
 bool align_shares(float *share, const Snapshot *snapshot, int layer, int head, Error *error)
 {
     SnapshotRows map = snapshot_map(snapshot, ATTENTION_CROSS, 0, 0);
-    size_t columns = (size_t)map.columns, count = (size_t)map.rows * columns;
-    float *all = malloc(2 * count * sizeof *all);
-    if (!all) return error_memory(error, "to align %d words", map.rows);
-    bool good = weights(all, all + count, count, snapshot, layer, head, error);  // (1)
-    memcpy(share, all, (size_t)(map.rows - 1) * columns * sizeof *share);
-    free(all);
+    size_t columns = (size_t)map.columns, count = (size_t)(map.rows - 1) * columns;
+    bool all = layer == ALIGN_LAYERS;
+    int end = all ? snapshot_layers(snapshot, ATTENTION_CROSS) : layer + 1;
+    float *one = malloc((count + columns) * sizeof *one);
+    bool good = one || error_memory(error, "to align %d words", map.rows);
+    memset(share, 0, count * sizeof *share);
+    for (int l = all ? 0 : layer; good && l < end; l++) {  // (1)
+        if (head != ALIGN_NORM) snapshot_weights(one, snapshot, ATTENTION_CROSS, l, head);
+        else good = snapshot_norms(one, snapshot, l, error);
+        for (size_t i = 0; good && i < count; i++) share[i] += one[i];
+    }
+    free(one);
     if (good) rows_normalise(share, map.rows - 1, map.columns);  // (2)
     return good;
 }

@@ -110,32 +110,27 @@ static bool find_candidates(BeamSearch *search, int r)
     return count >= 0;
 }
 
-/* Makes a candidate a finished hypothesis of a search, or a live prefix of its next step. */
-static void extend(BeamSearch *search, int b, const Candidate *c, int first_node, int *rows)
-{
-    int node = first_node + c->row, length = search->predictor.cache->step;
-    Beam *beam = &search->beam[b];
-    if (c->token != ID_END) {
-        search->next[(*rows)++] =
-            (Prefix){search->live[c->row].sentence, node, c->token, b, c->log_probability};
-        return;
-    }
-    double score = search_score(search->batch->config, c->log_probability, length);
-    int i = beam->count++;
-    for (; i > 0 && beam->finished[i - 1].score < score; i--)
-        beam->finished[i] = beam->finished[i - 1];
-    beam->finished[i] = (Finished){score, c->log_probability, node, length};
-}
-
 /* (3) for one search: its live prefixes of the next step start at next[*rows]. */
 static void end_step(BeamSearch *search, int b, int first_node, int *rows)
 {
-    const Beam *beam = &search->beam[b];
+    const SearchConfig *config = search->batch->config;
+    Beam *beam = &search->beam[b];
     int first = *rows, sentence = b / search->searches;
-    for (int i = 0; i < beam->candidates; i++)
-        extend(search, b, &beam->candidate[i], first_node, rows);
+    for (const Candidate *c = beam->candidate; c < beam->candidate + beam->candidates; c++) {
+        double log_probability = c->log_probability;
+        int node = first_node + c->row, length = search->predictor.cache->step;
+        if (c->token != ID_END) {
+            search->next[(*rows)++] = (Prefix){sentence, node, c->token, b, log_probability};
+            continue;
+        }
+        double score = search_score(config, log_probability, length);
+        int i = beam->count++;
+        for (; i > 0 && beam->finished[i - 1].score < score; i--)
+            beam->finished[i] = beam->finished[i - 1];
+        beam->finished[i] = (Finished){score, log_probability, node, length};
+    }
     if (*rows == first || beam->count < search->n_best) return;
-    double bound = search_score(search->batch->config, search->next[first].log_probability,
+    double bound = search_score(config, search->next[first].log_probability,
                                 search->batch->task[sentence].limit);
     if (beam->finished[search->n_best - 1].score >= bound) *rows = first;
 }

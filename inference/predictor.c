@@ -29,17 +29,16 @@ int scores_place(const Scores *scores, int token)
 /* Takes the memory for the tokens of each sentence; returns the most that one can have. */
 static int candidates_layout(Predictor *predictor, Arena *arena, const SearchBatch *batch)
 {
-    const Transformer *model = batch->ensemble->model[0];
-    const Packed *source = &batch->source;
-    int C = ensemble_tokens(batch->ensemble), largest = 0;
-    predictor->candidates = ARENA_TAKE(arena, Candidates, (size_t)source->sentences);
+    const Ensemble *ensemble = batch->ensemble;
+    int S = batch->source.sentences, C = ensemble_tokens(ensemble), largest = 0;
+    predictor->candidates = ARENA_TAKE(arena, Candidates, (size_t)S);
     predictor->bits = ARENA_TAKE(arena, uint64_t, shortlist_words(C));
-    for (int s = 0; s < source->sentences; s++) {
-        int most = shortlist_most(batch->ensemble->shortlist, source->id + source->start[s],
-                                  packed_length(source, s), C) +
-                   2 + PLACEHOLDERS + batch->task[s].prefix_length;
+    for (int s = 0; s < S; s++) {
+        const SearchTask *task = &batch->task[s];
+        int most = shortlist_most(ensemble->shortlist, task->source, task->length, C) + 2 +
+                   PLACEHOLDERS + task->prefix_length;
         Candidates c = {.token = ARENA_TAKE(arena, int, (size_t)most)};
-        c.rows = int8_take(arena, most, model->config.d_model);
+        c.rows = int8_take(arena, most, ensemble->model[0]->config.d_model);
         c.bias = ARENA_TAKE(arena, real, (size_t)most);
         if (predictor->candidates) predictor->candidates[s] = c;
         if (most > largest) largest = most;
@@ -51,10 +50,9 @@ static void candidates_find(Predictor *predictor)
 {
     const SearchBatch *batch = predictor->batch;
     const Weights *w = &batch->ensemble->model[0]->weights;
-    const Packed *source = &batch->source;
     int C = ensemble_tokens(batch->ensemble);
     memset(predictor->bits, 0, shortlist_words(C) * sizeof *predictor->bits);
-    for (int s = 0; s < source->sentences; s++) {
+    for (int s = 0; s < batch->source.sentences; s++) {
         const SearchTask *task = &batch->task[s];
         Candidates *c = &predictor->candidates[s];
         int more[2 + PLACEHOLDERS] = {ID_END, ID_UNKNOWN}, extra = 2;
@@ -63,7 +61,7 @@ static void candidates_find(Predictor *predictor)
         shortlist_add(predictor->bits, more, extra);
         shortlist_add(predictor->bits, task->prefix, task->prefix_length);
         c->count = shortlist_find(c->token, predictor->bits, batch->ensemble->shortlist,
-                                  source->id + source->start[s], packed_length(source, s), C);
+                                  task->source, task->length, C);
         int8_gather(c->rows, w->output.int8, c->token, c->count);
         for (int i = 0; i < c->count; i++) c->bias[i] = w->logits_bias[c->token[i]];
     }
