@@ -5,8 +5,8 @@
  *   bootstrap        p = (1 + Σ_t [ |d_t| - mean |d_t| > |d| ]) / (trials + 1)
  *   randomization    p = (1 + Σ_t [ |d_t| > |d| ]) / (trials + 1)
  *
- * The generator is that of NumPy's default_rng(12345): PCG64 (O'Neill 2014, XSL-RR 128/64), seeded by
- * NumPy's SeedSequence; numbers below a bound by Lemire's method (2019, arXiv 1805.10941). */
+ * The generator is that of NumPy's default_rng(12345): PCG64 (O'Neill 2014, XSL-RR 128/64); numbers
+ * below a bound by Lemire's method (2019, arXiv 1805.10941). */
 #include "scores/significance.h"
 
 #include <math.h>
@@ -17,7 +17,6 @@ const char *const significance_names[] = {"auto", "none", "bootstrap", "randomiz
 
 /* ---- the generator ---- */
 
-enum { SEED = 12345, POOL = 4 };
 typedef unsigned __int128 Uint128;
 
 typedef struct Pcg64 {
@@ -27,6 +26,12 @@ typedef struct Pcg64 {
     uint32_t bits;
     int bits_left;
 } Pcg64;
+
+/* numpy.random.default_rng(12345).bit_generator.state */
+static const Pcg64 seeded = {
+    .state = (Uint128)0x1905E0335AAE9634u << 64 | 0x9199B0D09775ADD5u,
+    .increment = (Uint128)0xC9C7353E6E2B1F28u << 64 | 0x7D761F2D4027FAE7u,
+};
 
 static uint64_t next64(Pcg64 *g)
 {
@@ -61,36 +66,6 @@ static int below(Pcg64 *g, uint32_t bound)
     do product = (uint64_t)next32(g) * bound;
     while ((uint32_t)product < least);
     return (int)(product >> 32);
-}
-
-static uint32_t hash(uint32_t value, uint32_t *constant, uint32_t multiplier)
-{
-    value ^= *constant;
-    *constant *= multiplier;
-    value *= *constant;
-    return value ^ value >> 16;
-}
-
-static Pcg64 generator(void)
-{
-    uint32_t pool[POOL], constant = 0x43B0D7E5u, word[2 * POOL];
-    for (int i = 0; i < POOL; i++) pool[i] = hash(i ? 0 : SEED, &constant, 0x931E8875u);
-    for (int from = 0; from < POOL; from++)
-        for (int to = 0; to < POOL; to++) {
-            if (to == from) continue;
-            uint32_t other = hash(pool[from], &constant, 0x931E8875u);
-            uint32_t mixed = 0xCA01F9DDu * pool[to] - 0x4973F715u * other;
-            pool[to] = mixed ^ mixed >> 16;
-        }
-    constant = 0x8B51F9DDu;
-    for (int i = 0; i < 2 * POOL; i++) word[i] = hash(pool[i % POOL], &constant, 0x58F38DEDu);
-    uint64_t half[POOL];
-    for (int i = 0; i < POOL; i++) half[i] = (uint64_t)word[2 * i + 1] << 32 | word[2 * i];
-    Pcg64 g = {.increment = ((Uint128)half[2] << 64 | half[3]) << 1 | 1};
-    next64(&g);
-    g.state += (Uint128)half[0] << 64 | half[1];
-    next64(&g);
-    return g;
 }
 
 /* ---- trials ---- */
@@ -130,7 +105,7 @@ bool significance_estimate(Estimate *estimate, Significance test, const Statisti
     double *value = malloc(2 * SCORES * count * sizeof *value);  // [SCORES, trials]
     if (!value) return error_memory(error, "for %d trials", trials);
     double *difference = value + SCORES * count, score[2][SCORES];
-    Pcg64 g = generator();
+    Pcg64 g = seeded;
     const Statistics *const both[2] = {system, other};
     for (int t = 0; t < trials; t++) {
         trial(score, test, &g, both, segments);
