@@ -156,7 +156,7 @@ static bool join(TextAnswer *a, const Passages *p, const Passage *passage, Error
             kept = space_between(a->sentence[i - 1].text, kept, &length, a->sentence[i].text);
         written += fwrite(kept, 1, length, out);
         if (!s) break;
-        a->begin[i] = written;
+        a->sentence[i].begin = written;
         written += fwrite(a->sentence[i].text, 1, strlen(a->sentence[i].text), out);
         at = s->end;
     }
@@ -212,9 +212,8 @@ bool answer_create(TextAnswer *a, const Passages *p, int number, const Translati
     size_t count = (size_t)passage->count;
     int tokens = 0;
     bool good = true, copies = config->copy_unknown && !p->plain;
-    *a = (TextAnswer){.sentence = calloc(count + 1, sizeof *a->sentence),
-                      .begin = calloc(count + 1, sizeof *a->begin)};
-    if (!a->sentence || !a->begin) return error_memory(error, "for %zu sentences", count);
+    *a = (TextAnswer){.sentence = calloc(count + 1, sizeof *a->sentence)};
+    if (!a->sentence) return error_memory(error, "for %zu sentences", count);
     for (int i = 0; good && i < passage->count; i++) {
         SentenceAnswer *r = &a->sentence[a->count++];
         good = answer_sentence(r, p, passage->text, passage->first + i, &translation[i], h,
@@ -236,7 +235,6 @@ void answer_free(TextAnswer *a)
         free(r->text);
     }
     free(a->sentence);
-    free(a->begin);
     free(a->text);
     *a = (TextAnswer){0};
 }

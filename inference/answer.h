@@ -18,6 +18,7 @@
 typedef struct SentenceAnswer {
     const Hypothesis *hypothesis;
     char *text;
+    size_t begin;           // where it begins in the text of all
     const char **replaced;  // [length] the text of each <unk> and placeholder; NULL: none
     LazySnapshot lazy;
     StringList missing;  // spans that are not in the text
@@ -30,7 +31,6 @@ typedef struct SentenceAnswer {
 /* A translation of a text. */
 typedef struct TextAnswer {
     SentenceAnswer *sentence;  // [count]
-    size_t *begin;             // [count] where each begins in the text
     int count;
     char *text;
     double score, log_probability;  // of all tokens

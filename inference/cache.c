@@ -34,6 +34,7 @@ typedef struct Slice {
     int first;  // the first sentence
     real *X;    // [N,D]
     real *KV;   // [N,2D] of one layer
+    Stack encoder;
     Scratch scratch;
 } Slice;
 
@@ -47,19 +48,19 @@ static int slice_sentences(const Packed *source, int first)
     return end - first;
 }
 
-static void slice_layout(Slice *slice, Stack *encoder, Arena *arena, const ModelConfig *config,
+static void slice_layout(Slice *slice, Arena *arena, const ModelConfig *config,
                          const Packed *source, int first)
 {
     int S = slice_sentences(source, first), N = source->start[first + S] - source->start[first];
     size_t count = (size_t)N * (size_t)config->d_model;
     // stack_layout reads the lengths, also while measuring: then from the whole source
     int *start = ARENA_TAKE(arena, int, (size_t)S + 1);
-    *slice = (Slice){.first = first};
+    slice->first = first;
     slice->source = start ? packed_slice(start, source, first, first + S)
                           : (Packed){S, N, NULL, source->start + first};
     slice->X = ARENA_TAKE(arena, real, count);
     slice->KV = ARENA_TAKE(arena, real, 2 * count);
-    stack_layout(encoder, arena, config, &slice->source, NULL, NULL, KEEP_OUTPUT);
+    stack_layout(&slice->encoder, arena, config, &slice->source, NULL, NULL, KEEP_OUTPUT);
     scratch_layout(&slice->scratch, arena, config, N, false);
 }
 
@@ -75,7 +76,7 @@ static void source_layout(Cache *cache, Arena *arena, const ModelConfig *config)
     for (int s = 0; s < source->sentences; s += slice_sentences(source, s)) {
         Arena measure = {0};
         Slice slice;
-        slice_layout(&slice, &cache->encoder, &measure, config, source, s);
+        slice_layout(&slice, &measure, config, source, s);
         if (measure.used > most) most = measure.used;
     }
     cache->slice_memory = (Arena){.base = ARENA_TAKE(arena, unsigned char, most), .size = most};
@@ -116,11 +117,11 @@ void cache_encode(Cache *cache, const Transformer *model)
     for (int s = 0; s < source->sentences; s += slice_sentences(source, s)) {
         Arena memory = cache->slice_memory;
         Slice slice;
-        slice_layout(&slice, &cache->encoder, &memory, config, source, s);
+        slice_layout(&slice, &memory, config, source, s);
         embedding_forward(slice.X, &slice.source, false, 0, &w->source_embedding,
                           model->source_positions, D);
         const real *X =
-            stack_forward(&cache->encoder, slice.X, NULL, w, config, &slice.scratch, NULL);
+            stack_forward(&slice.encoder, slice.X, NULL, w, config, &slice.scratch, NULL);
         for (int l = 0; l < config->decoder_layers; l++) {
             const Linear *kv = &w->decoder[l].cross.k;  // of both
             linear_forward(slice.KV, X, kv, slice.source.rows, 2 * D, D);

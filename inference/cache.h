@@ -28,13 +28,10 @@ typedef struct Prefix {
 
 typedef struct Cache {
     const Packed *source;
-    real *K
-        [MAX_LAYERS];  // encoder-decoder attention's keys of each sentence (keys_at): [D,width],
-    // as columns, the heads one after another; [n,D] if the score function is
-    // no product
-    real *V[MAX_LAYERS];  // [N,D] and its values
-    Arena slice_memory;   // for the encoder's pass over a slice
-    Stack encoder;
+    /* Encoder-decoder attention's keys of each sentence (keys_at): [D,width], as columns, the heads one
+     * after another; [n,D] if the score function is no product. And its values, [N,D]. */
+    real *K[MAX_LAYERS], *V[MAX_LAYERS];
+    Arena slice_memory;  // for the encoder's pass over a slice
 
     int rows;                 // largest number in a step
     int steps;                // largest number

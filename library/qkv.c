@@ -275,8 +275,8 @@ static bool fill_sentences(TranslationResult *result, QkvTranslation *to,
         rest.text = copy_text(result, s->text), rest.score = s->hypothesis->score;
         rest.log_probability = s->hypothesis->log_probability;
         rest.tokens = s->hypothesis->length;
-        sentence[i] = (QkvSentence){source->begin, source->end, a->begin[i],
-                                    a->begin[i] + strlen(s->text), rest};
+        sentence[i] = (QkvSentence){source->begin, source->end, s->begin,
+                                    s->begin + strlen(s->text), rest};
         rest.token += rest.tokens, rest.id += rest.tokens, rest.each += rest.tokens;
         if (source->cut > to->cut) to->cut = source->cut;
         to->limit |= s->limit, to->doubtful |= s->doubtful;

@@ -146,7 +146,7 @@ static bool find_links(const View *view, Answer *answer, Error *error)
         for (int t = s->hypothesis->length - 1; characters && word && t >= 0; t--)
             word[t] = t ? word[t - 1] + 1 : 0;  // the first of each token
         if (unit != ALIGN_TOKENS)
-            from[TARGET] = a->begin[i] < length ? number[a->begin[i]] : all;
+            from[TARGET] = s->begin < length ? number[s->begin] : all;
         good = word && alignment_link(&own, unit, view->by, snapshot, source, word, error);
         for (int k = 0; good && k < own.count; k++) {
             Link link = own.link[k];
@@ -329,7 +329,7 @@ static bool put_answer(JsonWriter *json, const View *view, const Answer *answer,
                                 .log_probability = s->hypothesis->log_probability};
         json_open(json, NULL);
         put_range(json, "source", passage->text, source->begin, source->end);
-        put_range(json, "target", a->text, a->begin[i], a->begin[i] + strlen(s->text));
+        put_range(json, "target", a->text, s->begin, s->begin + strlen(s->text));
         good = put_members(json, view, &one, NULL, source, show && a->count > 1, error);
         json_close(json);
     }
