@@ -45,6 +45,7 @@ bool passages_open(Passages *p, const Bundle *bundle, const PassageConfig *confi
 {
     *p = (Passages){.bundle = bundle,
                     .config = config,
+                    .tokenizer = bundle->vocabulary.tokenizer[SOURCE],
                     .placeholder = vocabulary_placeholder(&bundle->vocabulary),
                     .lines.find_unknown = true,
                     .known = calloc(CHARACTERS, 1),
@@ -86,11 +87,6 @@ void passages_free(Passages *p)
 
 /* ---- what the model knows ---- */
 
-static const Tokenizer *source_tokenizer(const Passages *p)
-{
-    return p->bundle->vocabulary.tokenizer[SOURCE];
-}
-
 /* Whether a character becomes tokens other than <unk>; bytes, and marks like “ and –, only if the
  * training text had them. A capital letter is known if its small one is, which a text in capitals
  * is lowered to. A vocabulary of words knows words, not characters. */
@@ -99,20 +95,18 @@ static bool is_known(const void *context, unsigned character)
     const Passages *p = context;
     unsigned char *known = &p->known[character];
     if (*known) return *known == 1;
-    const Tokenizer *tokenizer = source_tokenizer(p);
     const TextProfile *profile = &p->bundle->text;
     bool seen = profile->known && textprofile_has(profile, character);
     bool must = profile->known && textprofile_is_mark(character);
     char text[8];
     int length = 0;
     Ids ids = {0};
-    Error error;
     U8_APPEND_UNSAFE(text, length, character);
-    bool good = tokenizer_type(tokenizer) == TOKENIZER_WORD ||
-                tokenizer_encode(tokenizer, &ids, text, (size_t)length, &error);
+    bool good = tokenizer_type(p->tokenizer) == TOKENIZER_WORD ||
+                tokenizer_encode(p->tokenizer, &ids, text, (size_t)length, NULL);
     for (size_t i = 0; good && i < ids.count; i++)
         good = ids.id[i] != ID_UNKNOWN &&
-               (seen || (!must && tokenizer_byte(tokenizer, ids.id[i]) < 0));
+               (seen || (!must && tokenizer_byte(p->tokenizer, ids.id[i]) < 0));
     free(ids.id);
     UChar32 small = u_tolower((UChar32)character);
     good = good || ((unsigned)small != character && is_known(context, (unsigned)small));
@@ -125,9 +119,8 @@ static bool is_known(const void *context, unsigned character)
 static size_t tokens_of(const Passages *p, int *last, const char *word, size_t length)
 {
     Ids ids = {0};
-    Error error;
     size_t tokens = 0;
-    if (tokenizer_encode(source_tokenizer(p), &ids, word, length, &error))
+    if (tokenizer_encode(p->tokenizer, &ids, word, length, NULL))
         for (size_t i = 0; i < ids.count; i++) tokens += ids.id[i] == ID_UNKNOWN ? UNKNOWN : 1;
     if (last) *last = tokens ? ids.id[ids.count - 1] : ID_UNKNOWN;
     free(ids.id);
@@ -140,11 +133,9 @@ static bool is_name(const void *context, const char *word, size_t length)
 {
     // "Tom" is the 316th, "tom" the 939th; "She" the 497th, "she" the 953rd
     const double FAR = 2.5;
-    Error error;
     char *lower;
     int id, lower_id;
-    if (!text_lowered(&lower, word, length, CASE_UPPER, false, NULL, NULL, &error))
-        return false;
+    if (!text_lowered(&lower, word, length, CASE_UPPER, false, NULL, NULL, NULL)) return false;
     size_t tokens = tokens_of(context, &id, word, length);
     size_t lower_tokens = tokens_of(context, &lower_id, lower, strlen(lower));
     free(lower);
@@ -467,7 +458,7 @@ static bool splits(bool *split, const Passages *p, const char *text, size_t begi
     *split = p->config->split == SPLIT_ALWAYS;
     if (p->config->split != SPLIT_AUTO) return true;
     Ids ids = {0};
-    bool good = tokenizer_encode(source_tokenizer(p), &ids, text + begin, end - begin, error);
+    bool good = tokenizer_encode(p->tokenizer, &ids, text + begin, end - begin, error);
     const TextProfile *text_of = &p->bundle->text;
     size_t usual = text_of->known ? (size_t)text_of->length[PROFILE_LENGTHS - 1] : LONG;
     *split = sentences >= SENTENCES || ids.count > usual ||
@@ -552,10 +543,9 @@ static bool add_sentences(Passages *p, Error *error)
 /* Sets the tag. If it is missing, the error names some that are not. */
 static bool find_tag(Passage *passage, const Passages *p, Error *error)
 {
-    const Tokenizer *tokenizer = source_tokenizer(p);
     const TextProfile *text = &p->bundle->text;
     if (text->known && text->tags == 0) return true;
-    passage->tag = tokenizer_tag(tokenizer, passage->text, passage->length);
+    passage->tag = tokenizer_tag(p->tokenizer, passage->text, passage->length);
     if (passage->tag)
         while (passage->tag < passage->length && words_blank(passage->text[passage->tag]))
             passage->tag++;
@@ -563,10 +553,10 @@ static bool find_tag(Passage *passage, const Passages *p, Error *error)
         return true;
     char known[64] = "";
     for (int id = 0, length = 0;
-         id < tokenizer_vocab_size(tokenizer) && length < (int)sizeof known; id++)
-        if (tokenizer_is_tag(tokenizer, id))
+         id < tokenizer_vocab_size(p->tokenizer) && length < (int)sizeof known; id++)
+        if (tokenizer_is_tag(p->tokenizer, id))
             length += snprintf(known + length, sizeof known - (size_t)length, " %s",
-                               tokenizer_label(tokenizer, id));
+                               tokenizer_label(p->tokenizer, id));
     return error_set(error,
                      "'%.40s' begins with no tag that the model has learned, which are%s",
                      passage->text, known);

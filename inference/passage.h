@@ -65,6 +65,7 @@ typedef struct Passages {
     /* set by passages_open */
     const Bundle *bundle;
     const PassageConfig *config;
+    const Tokenizer *tokenizer;  // of the source
     int placeholder;  // the vocabulary's first, for TranslatorInput; 0: there are none
     SpanRules *rules;
     json_t *seen;          // the unknown words of the last text: a set

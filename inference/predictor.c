@@ -86,16 +86,10 @@ static Scores candidates_row(Predictor *predictor, int r)
 
 /* ---- one or several models ---- */
 
-static bool is_screened(const SearchBatch *batch)
-{
-    const SearchConfig *c = batch->config;
-    return batch->ensemble->screening && c->beam == 1 && c->no_scores && !c->sample &&
-           batch->ensemble->count == 1;
-}
-
 void predictor_layout(Predictor *predictor, Arena *arena, const SearchBatch *batch)
 {
-    int S = batch->source.sentences, each = search_rows(batch->config), steps = 0, capacity = 0;
+    const SearchConfig *c = batch->config;
+    int S = batch->source.sentences, each = search_rows(c), steps = 0, capacity = 0;
     for (int s = 0; s < S; s++) {
         if (batch->task[s].limit > steps) steps = batch->task[s].limit;
         capacity += batch->task[s].limit * each;
@@ -103,14 +97,15 @@ void predictor_layout(Predictor *predictor, Arena *arena, const SearchBatch *bat
     predictor->batch = batch;
     predictor->rows = 0;
     predictor->candidates = NULL;
-    predictor->screened = is_screened(batch);
+    predictor->screened = batch->ensemble->screening && batch->ensemble->count == 1 &&
+                          c->beam == 1 && c->no_scores && !c->sample;
     predictor->written = ARENA_TAKE(arena, int, (size_t)steps);
-    if (batch->config->sample)
+    if (c->sample)
         sampling_layout(&predictor->sampling, arena, ensemble_tokens(batch->ensemble));
     for (int m = 0; m < batch->ensemble->count; m++) {
         const Transformer *model = batch->ensemble->model[m];
         predictor->logits[m] =
-            batch->config->shortlist
+            c->shortlist
                 ? ARENA_TAKE(arena, real,
                              (size_t)each * (size_t)candidates_layout(predictor, arena, batch))
                 : logits_layout(arena, S * each, model->config.vocab);

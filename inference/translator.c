@@ -141,24 +141,19 @@ void translations_free(Translations *translations)
     *translations = (Translations){0};
 }
 
-/* The hypotheses of a batch. With more of them the keys and values of their sentences leave the
- * cache; with fewer the weights, which are larger in float, are read more often. */
-static int batch_rows(const TranslatorRun *run)
-{
-    if (run->config->batch_rows) return run->config->batch_rows;
-    return run->ensemble->model[0]->weights.output.int8 ? 42 : 84;
-}
-
-/* The number of the next sentences that make one batch: at least one. */
+/* The number of the next sentences that make one batch: at least one. With more hypotheses the keys
+ * and values of their sentences leave the cache; with fewer the weights, which are larger in float,
+ * are read more often. */
 static int batch_size(const TranslatorRun *run, const SearchTask *next, int count)
 {
-    int rows = search_rows(run->config);
+    int rows = search_rows(run->config), most = run->config->batch_rows;
+    if (!most) most = run->ensemble->model[0]->weights.output.int8 ? 42 : 84;
     size_t bytes = 0, bytes_of_token = 0;
     for (int m = 0; m < run->ensemble->count; m++)
         bytes_of_token += (size_t)rows * cache_node_bytes(&run->ensemble->model[m]->config);
     for (int i = 0; i < count; i++) {
         bytes += bytes_of_token * (size_t)next[i].limit;
-        if (i > 0 && ((i + 1) * rows > batch_rows(run) || bytes > BATCH_BYTES)) return i;
+        if (i > 0 && ((i + 1) * rows > most || bytes > BATCH_BYTES)) return i;
     }
     return count;
 }
