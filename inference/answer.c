@@ -24,7 +24,7 @@ static bool put_back(SentenceAnswer *r, const Passages *p, const Sentence *s, Er
     }
     for (int i = 0; i < s->spans; i++)
         if (i / PLACEHOLDERS >= seen[i % PLACEHOLDERS] &&
-            !strings_add(&r->missing, p->span[s->span + i].copy.text, error))
+            !strings_add(&r->missing, p->span[s->span + i].text, error))
             return false;
     return true;
 }
@@ -37,7 +37,7 @@ static bool restore_case(char **text, const Passages *p, const Sentence *s, Erro
     for (const char *at = *text; good && *at;) {
         const char *next = NULL, *end = at + strlen(at);
         for (int i = 0; i < s->spans + s->marks; i++) {
-            const char *span = p->span[s->span + i].copy.text, *found = strstr(at, span);
+            const char *span = p->span[s->span + i].text, *found = strstr(at, span);
             if (found && *span && (!next || found < next))
                 next = found, end = found + strlen(span);
         }
@@ -65,7 +65,7 @@ static bool copy_spans(SentenceAnswer *r, const Passages *p, const Sentence *s, 
     int count = 0;
     bool good = span || error_memory(error, "for the spans of a translation");
     for (int i = first; good && i < s->spans + s->marks; i++) {
-        const CopySpan *kept = &p->span[s->span + i].copy;
+        const CopySpan *kept = &p->span[s->span + i];
         if ((i >= s->spans || kept->first < kept->end) && *kept->text) span[count++] = *kept;
         else good = strings_add(&r->missing, kept->text, error);
     }
@@ -146,7 +146,7 @@ static const char *space_between(const char *before, const char *kept, size_t *l
 static bool join(TextAnswer *a, const Passages *p, const Passage *passage, Error *error)
 {
     TextStream stream;
-    size_t at = passage->tag, written = 0;
+    size_t at = passage->tag;
     FILE *out = textstream_open(&stream);
     for (int i = 0; out && i <= passage->count; i++) {
         const Sentence *s = i < passage->count ? &p->sentence[passage->first + i] : NULL;
@@ -154,10 +154,10 @@ static bool join(TextAnswer *a, const Passages *p, const Passage *passage, Error
         size_t length = (s ? s->begin : passage->length) - at;
         if (i > 0 && s)
             kept = space_between(a->sentence[i - 1].text, kept, &length, a->sentence[i].text);
-        written += fwrite(kept, 1, length, out);
+        fwrite(kept, 1, length, out);
         if (!s) break;
-        a->sentence[i].begin = written;
-        written += fwrite(a->sentence[i].text, 1, strlen(a->sentence[i].text), out);
+        a->sentence[i].begin = (size_t)ftell(out);
+        fputs(a->sentence[i].text, out);
         at = s->end;
     }
     a->text = textstream_close(&stream);

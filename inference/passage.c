@@ -62,7 +62,7 @@ bool passages_open(Passages *p, const Bundle *bundle, const PassageConfig *confi
 void passages_clear(Passages *p)
 {
     idlines_clear(&p->lines);
-    for (int i = 0; i < p->spans; i++) free(p->span[i].copy.text);
+    for (int i = 0; i < p->spans; i++) free(p->span[i].text);
     for (int i = 0; i < p->count; i++)
         free(p->passage[i].text), strings_free(&p->passage[i].unknown);
     p->count = p->spans = 0;
@@ -292,15 +292,15 @@ static bool keep_spans(Passages *p, int *count, const char *text, int first, int
         return error_memory(error, "for the spans of a sentence");
     for (int i = first; i < last; i++) {
         const Span *found = &p->found.span[i];
-        Kept *kept = &p->span[p->spans];
         if (found->mark != marks) continue;
         bool after = !found->begin || words_blank(text[found->begin - 1]);
         bool before = !text[found->end] || words_blank(text[found->end]);
-        *kept = (Kept){.copy = {.text = span_text(found, text),
-                                .ahead = marks && after && !before,
-                                .close = marks && (!after || !before)}};
-        if (!kept->copy.text) return error_memory(error, "for the spans of a sentence");
-        p->spans++, ++*count;
+        char *copy = span_text(found, text);
+        if (!copy) return error_memory(error, "for the spans of a sentence");
+        p->span[p->spans++] = (CopySpan){.text = copy,
+                                         .ahead = marks && after && !before,
+                                         .close = marks && (!after || !before)};
+        ++*count;
     }
     return true;
 }
@@ -311,29 +311,27 @@ const CopySpan *passages_span(const Passages *p, const Sentence *s, int id,
     int k = id - p->placeholder;
     if (!p->placeholder || k < 0 || k >= PLACEHOLDERS) return NULL;
     int i = k + PLACEHOLDERS * seen[k]++;
-    return i < s->spans ? &p->span[s->span + i].copy : NULL;
+    return i < s->spans ? &p->span[s->span + i] : NULL;
 }
 
-/* The tokens of the spans, whose `begin` and `end` are bytes of the text that was encoded; of a mark
+/* The tokens of the spans, of which `first` and `end` are bytes of the text that was encoded; of a mark
  * the one after it. */
 static void find_tokens(Passages *p, const Sentence *s)
 {
     const Ids *begin = &p->lines.begin;
+    CopySpan *span = p->span + s->span;
     int tokens = p->lines.start[p->lines.count] - p->lines.start[p->lines.count - 1] - 1, t = 0;
-    for (int i = 0; i < s->spans; i++) {
-        Kept *kept = &p->span[s->span + i];
-        while (t + 1 < tokens && (size_t)begin->id[t + 1] <= kept->begin) t++;
-        CopySpan *copy = &kept->copy;
-        copy->first = t, copy->end = t + 1;
-        while (copy->end < tokens && (size_t)begin->id[copy->end] < kept->end) copy->end++;
+    for (int i = 0; i < s->spans; i++, span++) {
+        while (t + 1 < tokens && begin->id[t + 1] <= span->first) t++;
+        int next = t + 1;
+        while (next < tokens && begin->id[next] < span->end) next++;
         bool cut = !tokens || (t + 1 == tokens && (size_t)tokens < begin->count &&
-                               (size_t)begin->id[tokens] <= kept->begin);
-        if (cut) copy->end = t;
+                               begin->id[tokens] <= span->first);
+        span->first = t, span->end = cut ? t : next;
     }
-    for (int i = t = 0; i < s->marks; i++) {
-        Kept *kept = &p->span[s->span + s->spans + i];
-        while (t < tokens && (size_t)begin->id[t] < kept->begin) t++;
-        kept->copy.first = kept->copy.end = t;
+    for (int i = t = 0; i < s->marks; i++, span++) {
+        while (t < tokens && begin->id[t] < span->first) t++;
+        span->first = span->end = t;
     }
 }
 
@@ -429,12 +427,12 @@ static bool add_sentence(Passages *p, size_t begin, size_t end, Error *error)
     int spans = 0, marks = 0;
     for (int i = first; good && letters && i < last; at = found->span[i++].end) {
         bool mark = found->span[i].mark;
-        Kept *kept = &p->span[s.span + (mark ? s.spans + marks++ : spans)];
+        CopySpan *kept = &p->span[s.span + (mark ? s.spans + marks++ : spans)];
         good = append_text(&e, p, text, at, found->span[i].begin, s.written, error);
-        kept->begin = e.length;
-        while (mark && kept->begin && words_blank(e.text[kept->begin - 1])) kept->begin--;
+        kept->first = (int)e.length;
+        while (mark && kept->first && words_blank(e.text[kept->first - 1])) kept->first--;
         good = good && (mark || append_span(&e, p, text, &found->span[i], spans++, error));
-        kept->end = e.length;
+        kept->end = (int)e.length;
     }
     good = good && append_text(&e, p, text, at, end, s.written, error);
     if (!e.lowered) s.written = CASE_SENTENCE;  // names: "Good Morning, Mary"

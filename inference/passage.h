@@ -34,12 +34,6 @@ typedef struct PassageConfig {
 extern const Option passage_options[];
 extern const int passage_option_count;
 
-/* A part of a sentence that its translation must have as it is. */
-typedef struct Kept {
-    CopySpan copy;      // no tokens: a mark, or they were cut
-    size_t begin, end;  // bytes of what is encoded
-} Kept;
-
 typedef struct Sentence {
     size_t begin, end;   // bytes of the text
     LetterCase written;  // the case it is given back in
@@ -76,8 +70,8 @@ typedef struct Passages {
     /* the texts so far */
     IdLines lines;       // the sentences
     Sentence *sentence;  // [lines.count]
-    Kept *span;
-    Passage *passage;  // [count]
+    CopySpan *span;      // one of no tokens is a mark, or was cut
+    Passage *passage;    // [count]
     int count, spans;
     size_t sentence_size, span_size, passage_size, word_size, unit_size;  // allocated
 } Passages;

@@ -35,7 +35,7 @@ void sampling_layout(Sampling *sampling, Arena *arena, int C)
 {
     sampling->weight = ARENA_TAKE(arena, real, (size_t)C);
     sampling->before = ARENA_TAKE(arena, double, (size_t)blocks_of(C) + 1);
-    sampling->list = ARENA_TAKE(arena, TokenWeight, (size_t)C);
+    sampling->list = ARENA_TAKE(arena, Best, (size_t)C);
 }
 
 /* The first counter of the stream selects its part: 2^13 blocks of four numbers for every
@@ -73,35 +73,34 @@ static double add_up(double *before, const real *weight, int C)
 
 /* ---- top-k and top-p ---- */
 
-static void swap(TokenWeight *a, TokenWeight *b)
+static void swap(Best *a, Best *b)
 {
-    TokenWeight kept = *a;
+    Best kept = *a;
     *a = *b, *b = kept;
 }
 
 /* Moves the largest tokens to the front of list [count], the smallest of them last: `most`, or as
  * few as sum to `enough`. Returns how many. */
-static int choose(TokenWeight *list, int count, int most, double enough)
+static int choose(Best *list, int count, int most, double enough)
 {
     int chosen = 0, end = count;
     while (chosen < end && chosen < most && enough > 0) {
-        TokenWeight *pivot = &list[end - 1];
+        Best *pivot = &list[end - 1];
         int larger = chosen;
         double sum = 0;
         swap(&list[(chosen + end) / 2], pivot);
         for (int i = chosen; i < end - 1; i++) {
-            real weight = list[i].weight;
-            if (weight < pivot->weight ||
-                (weight == pivot->weight && list[i].token >= pivot->token))
+            double weight = list[i].value;
+            if (weight < pivot->value || (weight == pivot->value && list[i].id >= pivot->id))
                 continue;
-            sum += (double)weight;
+            sum += weight;
             swap(&list[i], &list[larger++]);
         }
         swap(&list[larger], pivot);
         if (larger >= most || sum >= enough) {
             end = larger;
         } else {
-            enough -= sum + (double)list[larger].weight;
+            enough -= sum + list[larger].value;
             chosen = larger + 1;
         }
     }
@@ -109,34 +108,33 @@ static int choose(TokenWeight *list, int count, int most, double enough)
 }
 
 /* A weight that at least k tokens reach; 0 if C is too small to tell.   list [C]: scratch */
-static real least_of_k(TokenWeight *list, const real *weight, int C, int k)
+static real least_of_k(Best *list, const real *weight, int C, int k)
 {
     for (int b = 0; b < blocks_of(C); b++)
-        list[b] =
-            (TokenWeight){vec_maximum(weight + b * BLOCK, at_most(C - b * BLOCK, BLOCK)), b};
-    return choose(list, blocks_of(C), k, INFINITY) == k ? list[k - 1].weight : 0;
+        list[b] = (Best){b, vec_maximum(weight + b * BLOCK, at_most(C - b * BLOCK, BLOCK))};
+    return choose(list, blocks_of(C), k, INFINITY) == k ? (real)list[k - 1].value : 0;
 }
 
 /* Sets the weights of all other tokens to 0.   total: the sum of all weights */
 static void keep_most_probable(Sampling *sampling, int C, double total,
                                const SearchConfig *config)
 {
-    TokenWeight *list = sampling->list;
+    Best *list = sampling->list;
     real *weight = sampling->weight;
     bool top_k = config->top_k && config->top_k < C;
     real least = top_k ? least_of_k(list, weight, C, config->top_k)
                        : (real)(0.999 * (1 - config->top_p) / C * total);
     int count = 0;
     for (int c = 0; c < C; c++)
-        if (weight[c] >= least && weight[c] > 0) list[count++] = (TokenWeight){weight[c], c};
+        if (weight[c] >= least && weight[c] > 0) list[count++] = (Best){c, weight[c]};
     if (top_k) {
         count = choose(list, count, config->top_k, INFINITY);
         total = 0;
-        for (int i = 0; i < count; i++) total += (double)list[i].weight;
+        for (int i = 0; i < count; i++) total += list[i].value;
     }
     count = choose(list, count, count, config->top_p < 1 ? config->top_p * total : INFINITY);
     memset(weight, 0, (size_t)C * sizeof *weight);
-    for (int i = 0; i < count; i++) weight[list[i].token] = list[i].weight;
+    for (int i = 0; i < count; i++) weight[list[i].id] = (real)list[i].value;
 }
 
 /* Draws an interval between two neighbours of the running sums before [count+1]. */

@@ -15,18 +15,14 @@
 #pragma once
 
 #include "base/arena.h"
+#include "base/best.h"
 #include "base/rng.h"
 #include "inference/search.h"
 
-typedef struct TokenWeight {
-    real weight;  // e^((z - largest) / T)
-    int token;
-} TokenWeight;
-
 typedef struct Sampling {
-    real *weight;       // [C]
-    double *before;     // [blocks+1] sum of the weights of all earlier blocks of tokens
-    TokenWeight *list;  // [C] scratch
+    real *weight;    // [C] e^((z - largest) / T)
+    double *before;  // [blocks+1] sum of the weights of all earlier blocks of tokens
+    Best *list;      // [C] scratch
 } Sampling;
 
 void sampling_layout(Sampling *sampling, Arena *arena, int C);
