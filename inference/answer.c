@@ -17,10 +17,7 @@ static bool put_back(SentenceAnswer *r, const Passages *p, const Sentence *s, Er
     int seen[PLACEHOLDERS] = {0};
     for (int t = 0; t < h->length; t++) {
         const CopySpan *span = passages_span(p, s, h->id[t], seen);
-        if (!span) continue;
-        if (!r->replaced) r->replaced = calloc((size_t)h->length, sizeof *r->replaced);
-        if (!r->replaced) return error_memory(error, "for a translation");
-        r->replaced[t] = span->text;
+        if (span) r->replaced[t] = span->text;
     }
     for (int i = 0; i < s->spans; i++)
         if (i / PLACEHOLDERS >= seen[i % PLACEHOLDERS] &&
@@ -100,10 +97,10 @@ static bool render(SentenceAnswer *r, const Passages *p, int number, bool copies
     const Sentence *s = &p->sentence[number];
     const Hypothesis *h = r->hypothesis;
     bool placeholders = p->placeholder;
-    if (p->given && !(r->replaced = calloc((size_t)h->length, sizeof *r->replaced)))
-        return error_memory(error, "for a translation");
+    r->replaced = calloc((size_t)h->length, sizeof *r->replaced);
+    if (!r->replaced) return error_memory(error, "for a translation");
     for (int t = 0; p->given && t < h->length; t++) r->replaced[t] = p->given->unknown[t];
-    if ((copies && !copying_choose(&r->replaced, &r->lazy, error)) ||
+    if ((copies && !copying_choose(r->replaced, &r->lazy, error)) ||
         (placeholders && !put_back(r, p, s, error)))
         return false;
     int first = placeholders ? s->spans : 0;  // to be copied

@@ -31,12 +31,11 @@ static void assign(const char **copied, const float *share, const char **word,
     }
 }
 
-bool copying_choose(const char ***copied, LazySnapshot *lazy, Error *error)
+bool copying_choose(const char **copied, LazySnapshot *lazy, Error *error)
 {
     size_t m = (size_t)lazy->target_length, n = (size_t)lazy->source_length;
     const char *const *unknown = lazy->unknown[SOURCE];
     bool from = false, to = false;  // unknown words of the source, <unk> to replace
-    *copied = NULL;
     for (size_t w = 0; unknown && w < n; w++)
         from |= lazy->source[w] == ID_UNKNOWN && unknown[w];
     for (size_t t = 0; t < m; t++) to |= lazy->target[t] == ID_UNKNOWN;
@@ -46,12 +45,11 @@ bool copying_choose(const char ***copied, LazySnapshot *lazy, Error *error)
     if (!snapshot) return false;
     float *share = malloc(m * n * sizeof *share);
     const char **left = calloc(n, sizeof *left);
-    *copied = calloc(m, sizeof **copied);
-    bool good = ((share && left && *copied) || error_memory(error, "to copy words")) &&
+    bool good = ((share && left) || error_memory(error, "to copy words")) &&
                 align_shares(share, snapshot, ALIGN_LAYERS, ALIGN_NORM, error);
     for (size_t w = 0; good && w < n; w++)
         if (lazy->source[w] == ID_UNKNOWN) left[w] = unknown[w];
-    if (good) assign(*copied, share, left, lazy);
+    if (good) assign(copied, share, left, lazy);
     free(share);
     free(left);
     return good;
@@ -213,7 +211,7 @@ bool copying_spans(char **text, CopySpan *span, int count, const Tokenizer *toke
     const Snapshot *snapshot = NULL;
     *text = NULL;
     bool good = (share && replacement) || error_memory(error, "to copy spans");
-    for (size_t t = 0; good && copied && t < m; t++)
+    for (size_t t = 0; good && t < m; t++)
         if (copied[t] && !(replacement[t] = strdup(copied[t])))
             good = error_memory(error, "to copy spans");
     good = good && decode_spans(text, &missing, &st, span, count, error);

@@ -33,10 +33,10 @@ static inline LazySnapshot copying_snapshot(const Transformer *model, const IdLi
     return lazy;
 }
 
-/* *copied (=) the word for each <unk> of a translation, as tokenizer_decode_replaced takes them, or
- * NULL if there is none; to be freed, also after an error. The words belong to the lines.
- * lazy: copying_snapshot; it is taken only if there is a word to copy. */
-bool copying_choose(const char ***copied, LazySnapshot *lazy, Error *error);
+/* copied [m], zeroed (=) the word for each <unk> of a translation, as tokenizer_decode_replaced takes
+ * them. The words belong to the lines. lazy: copying_snapshot; it is taken only if there is a word to
+ * copy. */
+bool copying_choose(const char **copied, LazySnapshot *lazy, Error *error);
 
 /* A part of the source that its translation must have as it is. */
 typedef struct CopySpan {
@@ -48,7 +48,7 @@ typedef struct CopySpan {
     bool missing;    // set by copying_spans
 } CopySpan;
 
-/* The texts of the spans must not be empty. *text (=) a translation's text, with `copied` of copying_choose, or NULL. A span that it lacks
+/* The texts of the spans must not be empty. *text (=) a translation's text, with `copied` of copying_choose. A span that it lacks
  * replaces the word with the largest share on the span's tokens (align.h), and what is aligned with
  * them beside it: other words only if the span has a space. Without such a word, it follows that of
  * the token before it. An occurrence of a span's text serves one span. span[].missing (=) whether it

@@ -206,7 +206,9 @@ static void answer_free(Answer *answer)
 static bool copy(const char ***copied, const Answer *answer, int s, const Hypothesis *best)
 {
     LazySnapshot lazy = copying_snapshot(&web.model, &answer->lines, s, best);
-    bool good = copying_choose(copied, &lazy, &web.error);
+    *copied = calloc((size_t)best->length, sizeof **copied);
+    bool good = *copied ? copying_choose(*copied, &lazy, &web.error)
+                        : error_memory(&web.error, "to copy words");
     snapshot_close(lazy.taken);
     return good;
 }

@@ -124,7 +124,6 @@ static char *translate_spans(Bundle *bundle, const char *text, const char *const
     Ensemble alone = ensemble_of(&bundle->model);
     Translations out;
     CopySpan span[4];
-    const char **copied;
     char *translated;
     assert_true(bundle_encode(bundle, SOURCE, &lines, text, strlen(text), NULL, &error));
     assert_true(tokenizer_encode_begins(bundle->vocabulary.tokenizer[SOURCE], &ids, &begin,
@@ -142,7 +141,8 @@ static char *translate_spans(Bundle *bundle, const char *text, const char *const
     assert_true(translator_run(&out, &alone, &input, &search_copying, workers, NULL, &error));
     const Hypothesis *best = out.sentence->hypothesis;
     LazySnapshot lazy = copying_snapshot(&bundle->model, &lines, 0, best);
-    assert_true(copying_choose(&copied, &lazy, &error));
+    const char **copied = calloc((size_t)best->length, sizeof *copied);
+    assert_true(copying_choose(copied, &lazy, &error));
     if (!copying_spans(&translated, span, count, bundle->vocabulary.tokenizer[TARGET], copied,
                        &lazy, &error))
         fail_msg("%s", error.text);
