@@ -28,8 +28,8 @@ typedef struct Prefix {
 
 typedef struct Cache {
     const Packed *source;
-    /* Encoder-decoder attention's keys of each sentence (keys_at): [D,width], as columns, the heads one
-     * after another; [n,D] if the score function is no product. And its values, [N,D]. */
+    /* Encoder-decoder attention's keys of each sentence (keys_at): [D,width], as columns, the
+     * heads one after another; [n,D] if the score function is no product. And its values, [N,D]. */
     real *K[MAX_LAYERS], *V[MAX_LAYERS];
     Arena slice_memory;  // for the encoder's pass over a slice
 

@@ -48,10 +48,11 @@ typedef struct CopySpan {
     bool missing;    // set by copying_spans
 } CopySpan;
 
-/* The texts of the spans must not be empty. *text (=) a translation's text, with `copied` of copying_choose. A span that it lacks
- * replaces the word with the largest share on the span's tokens (align.h), and what is aligned with
- * them beside it: other words only if the span has a space. Without such a word, it follows that of
- * the token before it. An occurrence of a span's text serves one span. span[].missing (=) whether it
- * still is. lazy: as for copying_choose; taken only if a span is lacking. */
+/* *text (=) a translation's text, with `copied` of copying_choose. A span that it lacks replaces
+ * the word with the largest share on the span's tokens (align.h), and what is aligned with them
+ * beside it: other words only if the span has a space. Without such a word, it follows that of the
+ * token before it. An occurrence of a span's text, which must not be empty, serves one span.
+ * span[].missing (=) whether it still is. lazy: as for copying_choose; taken only if a span is
+ * lacking. */
 bool copying_spans(char **text, CopySpan *span, int count, const Tokenizer *tokenizer,
                    const char *const *copied, LazySnapshot *lazy, Error *error);

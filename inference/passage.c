@@ -314,8 +314,8 @@ const CopySpan *passages_span(const Passages *p, const Sentence *s, int id,
     return i < s->spans ? &p->span[s->span + i] : NULL;
 }
 
-/* The tokens of the spans, of which `first` and `end` are bytes of the text that was encoded; of a mark
- * the one after it. */
+/* The tokens of the spans, of which `first` and `end` are bytes of the text that was encoded; of
+ * a mark the one after it. */
 static void find_tokens(Passages *p, const Sentence *s)
 {
     const Ids *begin = &p->lines.begin;
