@@ -7,6 +7,7 @@
 #include <unicode/uchar.h>
 
 #include "base/grow.h"
+#include "base/json.h"
 #include "base/utf8.h"
 #include "data/words.h"
 
@@ -48,9 +49,8 @@ bool passages_open(Passages *p, const Bundle *bundle, const PassageConfig *confi
                     .tokenizer = bundle->vocabulary.tokenizer[SOURCE],
                     .placeholder = vocabulary_placeholder(&bundle->vocabulary),
                     .lines.find_unknown = true,
-                    .known = calloc(CHARACTERS, 1),
-                    .seen = json_object()};
-    if (!p->known || !p->seen || !GROW(p->lines.start, p->lines.start_size, 1) ||
+                    .known = calloc(CHARACTERS, 1)};
+    if (!p->known || !GROW(p->lines.start, p->lines.start_size, 1) ||
         !GROW(p->sentence, p->sentence_size, 1))
         return error_memory(error, "for the characters of a text");
     p->lines.start[0] = 0;
@@ -75,7 +75,6 @@ void passages_free(Passages *p)
     spanrules_free(p->rules);
     segments_free(&p->segments);
     spans_free(&p->found);
-    json_decref(p->seen);
     free(p->known);
     free(p->word);
     free(p->unit);
@@ -142,17 +141,23 @@ static bool is_name(const void *context, const char *word, size_t length)
     return tokens < lower_tokens || (tokens == 1 && lower_tokens == 1 && lower_id > FAR * id);
 }
 
-/* Adds a word that the set has not seen. */
-static bool add_once(StringList *words, json_t *seen, const char *word, Error *error)
+/* Leaves each word once, where it is first. */
+static void keep_distinct(StringList *words)
 {
-    if (json_object_get(seen, word)) return true;
-    json_object_set_new(seen, word, json_null());
-    return strings_add(words, word, error);
+    json_t *seen = json_object();
+    int kept = 0;
+    for (int i = 0; i < words->count; i++) {
+        char *word = words->item[i];
+        bool new = !json_object_get(seen, word);
+        json_object_set_new(seen, word, json_null());
+        if (new) words->item[kept++] = word;
+        else free(word);
+    }
+    words->count = kept;
+    json_decref(seen);
 }
 
-/* Adds the unknown words of lines first .. end-1, without the punctuation around them. */
-static bool add_unknown(StringList *words, json_t *seen, const IdLines *lines, int first,
-                        int end, Error *error)
+bool unknown_words(StringList *words, const IdLines *lines, int first, int end, Error *error)
 {
     static const char marks[] = "!\"'(),-./:;?[]{}";
     bool good = true;
@@ -163,18 +168,11 @@ static bool add_unknown(StringList *words, json_t *seen, const IdLines *lines, i
         for (; good && word; word = strtok_r(NULL, " \t", &rest)) {
             size_t from = strspn(word, marks), to = strlen(word);
             while (from < to && strchr(marks, word[to - 1])) word[--to] = 0;
-            good = add_once(words, seen, from < to ? word + from : word, error);
+            good = strings_add(words, from < to ? word + from : word, error);
         }
         free(text);
     }
-    return good;
-}
-
-bool unknown_words(StringList *words, const IdLines *lines, int s, Error *error)
-{
-    json_t *seen = json_object();
-    bool good = add_unknown(words, seen, lines, s, s + 1, error);
-    json_decref(seen);
+    keep_distinct(words);
     return good;
 }
 
@@ -278,8 +276,8 @@ static bool name_unknown(const Passages *p, Passage *passage, const Span *span, 
     }
     if (known) return true;
     char *text = strndup(passage->text + span->begin, span->end - span->begin);
-    good = text ? add_once(&passage->unknown, p->seen, text, error)
-                : error_memory(error, "for a word");
+    good =
+        text ? strings_add(&passage->unknown, text, error) : error_memory(error, "for a word");
     free(text);
     return good;
 }
@@ -518,12 +516,12 @@ static bool add_sentences(Passages *p, Error *error)
     size_t length = passage->length;
     int count;
     const Segments *segments = &p->segments;
-    bool good = ((GROW(p->word, p->word_size, length + 1) &&
-                  GROW(p->unit, p->unit_size, length + 1)) ||
-                 error_memory(error, "for the words of a text")) &&
-                find_segments(p, passage, error) &&
-                (!p->config->wrapped || unwrap(p, passage, error)) &&
-                words_number(p->word, &count, passage->text, length, false, error);
+    bool good =
+        ((GROW(p->word, p->word_size, length + 1) && GROW(p->unit, p->unit_size, length + 1)) ||
+         error_memory(error, "for the words of a text")) &&
+        find_segments(p, passage, error) &&
+        (!p->config->wrapped || unwrap(p, passage, error)) &&
+        words_number(p->word, &count, passage->text, length, false, error);
     if (good && p->lines.characters)
         good = words_number(p->unit, &count, passage->text, length, true, error);
     else if (good) memcpy(p->unit, p->word, length * sizeof *p->unit);
@@ -569,10 +567,9 @@ bool passages_add(Passages *p, const char *text, size_t length, Error *error)
     if (!passage->text) return error_memory(error, "for a text");
     memcpy(passage->text, text, length);
     passage->text[length] = 0;
-    bool good = find_tag(passage, p, error) && add_sentences(p, error) &&
-                add_unknown(&passage->unknown, p->seen, &p->lines, passage->first,
-                            p->lines.count, error);
-    json_object_clear(p->seen);
+    bool good =
+        find_tag(passage, p, error) && add_sentences(p, error) &&
+        unknown_words(&passage->unknown, &p->lines, passage->first, p->lines.count, error);
     p->count += good;
     if (!good) free(passage->text), strings_free(&passage->unknown);
     return good;

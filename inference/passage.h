@@ -15,7 +15,6 @@
  * with is that of each of its sentences. */
 #pragma once
 
-#include "base/json.h"
 #include "data/segments.h"
 #include "data/spans.h"
 #include "data/typography.h"
@@ -62,10 +61,10 @@ typedef struct Passages {
     const Tokenizer *tokenizer;  // of the source
     int placeholder;  // the vocabulary's first, for TranslatorInput; 0: there are none
     SpanRules *rules;
-    json_t *seen;          // the unknown words of the last text: a set
     unsigned char *known;  // of each character: 0 not asked yet, 1 known, 2 unknown
     Segments segments;     // of the last text
-    int *word, *unit;      // the word of each of its bytes, and what its tokens count: the same, or characters
+    int *word;             // the word of each of its bytes
+    int *unit;             // and what its tokens count: the same, or characters
     Spans found;           // of the last sentence
     /* the texts so far */
     IdLines lines;       // the sentences
@@ -85,8 +84,9 @@ bool passages_add(Passages *passages, const char *text, size_t length, Error *er
 void passages_clear(Passages *passages);  // keeps the rules and the memory
 void passages_free(Passages *passages);   // does nothing for {0}
 
-/* Adds the unknown words of a line to an empty list, each once, without the punctuation around it. */
-bool unknown_words(StringList *words, const IdLines *lines, int s, Error *error);
+/* Adds the unknown words of lines first .. end-1, without the punctuation around them. The list then
+ * has each of its words once. */
+bool unknown_words(StringList *words, const IdLines *lines, int first, int end, Error *error);
 
 /* The span that a placeholder of a sentence or of its translation stands for; NULL if `id` is none.
  * seen: {0}, and the same for all of its tokens in their order. */

@@ -144,7 +144,7 @@ void input_warn_unknown(Input *input, const StringList *words, const char *what)
 bool input_warn_line(Input *input, const IdLines *lines, const char *what, Error *error)
 {
     StringList words = {0};
-    bool good = unknown_words(&words, lines, lines->count - 1, error);
+    bool good = unknown_words(&words, lines, lines->count - 1, lines->count, error);
     if (good) input_warn_unknown(input, &words, what);
     strings_free(&words);
     return good;

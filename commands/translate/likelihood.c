@@ -44,7 +44,7 @@ static void put_unknown(JsonWriter *json, const char *key, const IdLines *lines,
 {
     StringList words = {0};
     Error error;
-    unknown_words(&words, lines, s, &error);
+    unknown_words(&words, lines, s, s + 1, &error);
     json_put_texts(json, key, words.item, words.count);
     strings_free(&words);
 }

@@ -145,8 +145,7 @@ static bool find_links(const View *view, Answer *answer, Error *error)
         Links own = {0};
         for (int t = s->hypothesis->length - 1; characters && word && t >= 0; t--)
             word[t] = t ? word[t - 1] + 1 : 0;  // the first of each token
-        if (unit != ALIGN_TOKENS)
-            from[TARGET] = s->begin < length ? number[s->begin] : all;
+        if (unit != ALIGN_TOKENS) from[TARGET] = s->begin < length ? number[s->begin] : all;
         good = word && alignment_link(&own, unit, view->by, snapshot, source, word, error);
         for (int k = 0; good && k < own.count; k++) {
             Link link = own.link[k];
