@@ -274,7 +274,7 @@ static bool validate_best(Run *run, Validation *v, Error *error)
 {
     real *weights = run->model.block, *best = malloc(run->model.params.size * sizeof *best);
     if (!best) return error_memory(error, "to draw attention.png");
-    bool good = run_read_weights(best, run, run->best, error);
+    bool good = run_read_weights(best, &run->model.params, run->best, error);
     transformer_use(&run->model, best);
     good = good && run_find_head(run, error) &&
            ((validation_run(v, &stop_signal, error) && pictures_attention(run, v, error)) ||

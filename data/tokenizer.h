@@ -94,6 +94,18 @@ enum { NORMALIZATION_IDENTITY = 4, NORMALIZATION_TEXT };
 bool tokenizer_train(unsigned char **model, size_t *size, const Sentences *text, int texts,
                      const TokenizerSettings *settings, Error *error);
 
+/* What tokenizer_extend has added. */
+typedef struct TokenizerExtension {
+    int pieces, characters;  // with the last ids before <pad>; so many of them are characters
+    size_t before, after;    // tokens of the sentences without them and with them
+    Ids parts;               // of each the ids of the tokens that it was before, and </s>
+} TokenizerExtension;
+
+/* Adds pieces for these sentences to a model of subwords: at most `most`. *model [*size] is malloc'ed and
+ * is replaced. The other ids stay, but for <pad>. Free done->parts.id. */
+bool tokenizer_extend(unsigned char **model, size_t *size, TokenizerExtension *done,
+                      const Sentences *sentences, int most, Error *error);
+
 /* Rewrites a model that was made elsewhere, with its pieces in the order above, without control
  * pieces other than </s>. *adopted [*size] is malloc'ed bytes for tokenizer_load; a model that is as
  * tokenizer_train makes it keeps its bytes. The tokens of a text stay the same, but for their ids.

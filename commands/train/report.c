@@ -68,11 +68,19 @@ static void print_corpus(const char *name, const CorpusReport *r, const CorpusFi
                 percent(r->unknown[TARGET], r->tokens[TARGET] - r->kept));
 }
 
-static void print_characters(const CharacterCheck *check, const char *side)
+/* Whether `extend-vocabulary` could add tokens. */
+static bool can_extend(const Run *run)
+{
+    TokenizerType type = tokenizer_type(run->vocabulary.tokenizer[TARGET]);
+    return run->settings->fine_tuning.init && !run->resumed &&
+           (type == TOKENIZER_BPE || type == TOKENIZER_UNIGRAM);
+}
+
+static void print_characters(const CharacterCheck *check, const char *side, const char *more)
 {
     if (check->lost)
-        console_say("  lost        %s: the vocabulary has no token for them%s", check->lost,
-                    side);
+        console_say("  lost        %s: the vocabulary has no token for them%s%s", check->lost,
+                    side, more);
     if (check->changed) console_say("  normalised  %s%s", check->changed, side);
 }
 
@@ -97,6 +105,15 @@ static void print_fine_tuning(const Run *run)
     const FineTuning *f = &run->settings->fine_tuning;
     if (f->init && !run->resumed)
         console_say("begins with   weights and vocabulary of %s", f->init);
+    const TokenizerExtension *source = &run->extension[SOURCE],
+                             *target = &run->extension[TARGET];
+    double before = (double)(source->before + target->before),
+           after = (double)(source->after + target->after);
+    if (before > 0)
+        console_say("extended      by %d tokens, %d of them characters: the new text has %.1f "
+                    "%% %s tokens",
+                    source->pieces + target->pieces, source->characters + target->characters,
+                    100 * fabs(1 - after / before), after > before ? "more" : "fewer");
     for (int i = 0; i < f->teacher.count; i++)
         console_say("teacher       %s", f->teacher.item[i]);
     for (int i = 0; i < f->freeze.count; i++)
@@ -136,8 +153,10 @@ static void print_warnings(Run *run)
             console_say("warning       %.1f %% of the %s tokens are unknown, and are lost: %s "
                         "keeps them",
                         unknown, side == SOURCE ? "source" : "target",
-                        init ? "a model that was trained with --byte-fallback"
-                             : "a larger --vocab-size, --tokenizer bpe, or --byte-fallback");
+                        can_extend(run)
+                            ? "--extend-vocabulary, or a model with --byte-fallback,"
+                        : init ? "a model that was trained with --byte-fallback"
+                               : "a larger --vocab-size, --tokenizer bpe, or --byte-fallback");
     }
     int threads = workers_count(run->workers),
         at_work = at_most(threads, training->accumulators);
@@ -166,8 +185,11 @@ void report_begin(Run *run)
         console_say("preset        toy (default for the built-in corpus)");
     print_corpus("training", &run->report, &settings->train);
     bool joint = vocabulary_is_joint(&run->vocabulary);
-    print_characters(&run->characters[SOURCE], joint ? "" : ", in the source");
-    print_characters(&run->characters[TARGET], ", in the target");
+    const char *more = can_extend(run) && !settings->fine_tuning.extend_vocabulary
+                           ? "; --extend-vocabulary N adds them"
+                           : "";
+    print_characters(&run->characters[SOURCE], joint ? "" : ", in the source", more);
+    print_characters(&run->characters[TARGET], ", in the target", more);
     print_corpus("validation", &run->valid_report,
                  settings->valid.count ? &settings->valid : &settings->train);
     print_vocabulary(run);

@@ -63,6 +63,41 @@ static bool take_vocabulary(Run *run, const char *path, Error *error)
     return good;
 }
 
+typedef struct NewText {
+    const Run *run;
+    int side;  // and the next one, if there are as many sentences
+} NewText;
+
+/* A sentence of the training text, or nothing if it is of the text that `replay` added. */
+static const char *new_sentence(const void *context, size_t i, size_t *length)
+{
+    const NewText *from = context;
+    const Settings *s = from->run->settings;
+    const CorpusText *text = &from->run->text;
+    size_t pair = i % text->pairs;
+    int file = text->line[pair].file, pairs = s->data.train.source.count;
+    const char *sentence =
+        corpus_sentence(text, (CorpusSide)(from->side + i / text->pairs), pair, length);
+    if (file < pairs ? file >= s->new_pairs : file - pairs >= s->new_tables) *length = 0;
+    return sentence;
+}
+
+/* Adds tokens of the new text to the vocabulary of --init's model. */
+static bool extend_vocabulary(Run *run, Error *error)
+{
+    Vocabulary *v = &run->vocabulary;
+    bool joint = vocabulary_is_joint(v), good = true;
+    int most = run->settings->fine_tuning.extend_vocabulary;
+    if (most) console_stage("extending the vocabulary …");
+    for (int side = joint ? TARGET : SOURCE; good && most && side < SIDES; side++) {
+        const NewText text = {run, joint ? SOURCE : side};
+        const Sentences sentences = {run->text.pairs * (joint ? 2 : 1), new_sentence, &text};
+        good = tokenizer_extend(&v->model[side], &v->size[side], &run->extension[side],
+                                &sentences, most, error);
+    }
+    return good || error_prefix(error, "%s", run->settings->init_file);
+}
+
 /* The vocabulary of the run in the folder; else of --init's model; else of `tokenizer-model`;
  * else a new one. */
 static bool make_vocabulary(Run *run, Error *error)
@@ -74,7 +109,8 @@ static bool make_vocabulary(Run *run, Error *error)
     if (run->resumed) return take_vocabulary(run, run->last, error);
     if (!auto_choose(s, &run->text, error)) return false;
     s->training.accumulators = trainer_first_accumulators(s->training.accumulators);
-    if (s->fine_tuning.init) return take_vocabulary(run, s->init_file, error);
+    if (s->fine_tuning.init)
+        return take_vocabulary(run, s->init_file, error) && extend_vocabulary(run, error);
     bool joint = s->data.vocabulary == VOCABULARY_JOINT;
     if (s->data.tokenizer_model.count) {
         char *const *item = s->data.tokenizer_model.item;
@@ -263,13 +299,66 @@ static bool read_last(Run *run, Error *error)
     return good;
 }
 
-bool run_read_weights(real *block, const Run *run, const char *path, Error *error)
+bool run_read_weights(real *block, const Params *params, const char *path, Error *error)
 {
     CheckpointFile file;
     if (!bundle_open(&file, path, error)) return false;
-    bool good =
-        checkpoint_read(&file, &run->model.params, CHECKPOINT_WEIGHTS, NULL, block, error);
+    bool good = checkpoint_read(&file, params, CHECKPOINT_WEIGHTS, NULL, block, error);
     checkpoint_close(&file);
+    return good;
+}
+
+/* The table of --init's model, which lacks the tokens that the run has added. */
+static bool init_table(Params *params, const Run *run, Error *error)
+{
+    ModelConfig config = run->settings->model;
+    config.vocab -= run->extension[TARGET].pieces;
+    config.source_vocab -= run->extension[SOURCE].pieces;
+    return params_table(params, &config, error);
+}
+
+/* to (=) from, with a row before the last one for each new token: the mean of its parts' rows. */
+static void extend_rows(real *to, const real *from, size_t old, size_t width,
+                        const TokenizerExtension *extension)
+{
+    const int32_t *part = extension->parts.id;
+    memcpy(to, from, (old - 1) * width * sizeof *to);
+    to += (old - 1) * width;
+    for (int t = 0; t < extension->pieces; t++, part++, to += width) {
+        int parts = 0;
+        memset(to, 0, width * sizeof *to);
+        for (; *part != ID_END; part++, parts++)
+            for (size_t j = 0; j < width; j++) to[j] += from[(size_t)*part * width + j];
+        for (size_t j = 0; j < width && parts; j++) to[j] /= (real)parts;
+    }
+    memcpy(to, from + (old - 1) * width, width * sizeof *to);
+}
+
+/* The weights of --init's model. */
+static bool read_init(Run *run, Error *error)
+{
+    Params own;
+    real *block = run->model.block, *read = NULL;
+    const Params *params = &run->model.params;
+    if (!init_table(&own, run, error)) return false;
+    bool good = ((read = malloc(own.size * sizeof *read)) || error_memory(error, "to begin")) &&
+                run_read_weights(read, &own, run->settings->init_file, error);
+    for (int i = 0; good && i < own.count; i++) {
+        const Tensor *to = &params->tensor[i], *from = &own.tensor[i];
+        CorpusSide side =
+            strstr(to->name, "encoder.embed_tokens") && run->extension[SOURCE].pieces ? SOURCE
+                                                                                      : TARGET;
+        const TokenizerExtension *extension = &run->extension[side];
+        if (to->count == from->count)
+            memcpy(block + to->offset, read + from->offset, to->count * sizeof *block);
+        else {
+            size_t width = (to->count - from->count) / (size_t)extension->pieces;
+            extend_rows(block + to->offset, read + from->offset, from->count / width, width,
+                        extension);
+        }
+    }
+    free(read);
+    params_free(&own);
     return good;
 }
 
@@ -283,8 +372,7 @@ static bool start_or_go_on(Run *run, Error *error)
     if (first && run->resumed) {
         good = read_last(run, error);
     } else if (first) {
-        if (run->settings->fine_tuning.init)
-            good = run_read_weights(model->block, run, run->settings->init_file, error);
+        if (run->settings->fine_tuning.init) good = read_init(run, error);
         else params_initialise(&model->params, model->block, run->batches.seed);
         if (ema) memcpy(ema, model->block, model->params.size * sizeof *ema);
     }
@@ -301,7 +389,7 @@ static bool init_fits(const Run *run, Error *error)
     CheckpointFile file;
     Params params;
     if (distributed.rank > 0 || !run->settings->fine_tuning.init) return true;
-    if (!params_table(&params, &run->settings->model, error)) return false;
+    if (!init_table(&params, run, error)) return false;
     bool opened = bundle_open(&file, run->settings->init_file, error);
     bool good = opened && checkpoint_fits(&file, &params, CHECKPOINT_WEIGHTS, false, error);
     if (opened) checkpoint_close(&file);
@@ -533,7 +621,8 @@ void run_free(Run *run)
     augment_free(&run->augment);
     textprofile_free(&run->profile);
     for (int side = 0; side < SIDES; side++)
-        free(run->characters[side].lost), free(run->characters[side].changed);
+        free(run->characters[side].lost), free(run->characters[side].changed),
+            free(run->extension[side].parts.id);
     guide_free(&run->guide);
     free(run->supervision.soft);
     metrics_close(&run->metrics);

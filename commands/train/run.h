@@ -41,6 +41,8 @@ typedef struct Run {
     bool swapped;                      // corpus_swapped, of the validation text
     size_t seen;  // pairs of valid whose source sentence is also in the corpus
     Vocabulary vocabulary;
+    TokenizerExtension
+        extension[SIDES];  // of --init's; on rank 0 of a new run, as of vocabulary.model
     Transformer model;
     Workers *workers;
     Trainer *trainer;
@@ -102,7 +104,7 @@ bool run_save(Run *run, const char *path, bool whole, Error *error);
 /* Finds the head that aligns words best, for the next run_save. */
 bool run_find_head(Run *run, Error *error);
 
-/* block (=) the weights of a checkpoint with the shape of the run's model. */
-bool run_read_weights(real *block, const Run *run, const char *path, Error *error);
+/* block (=) the weights of a checkpoint with this table. */
+bool run_read_weights(real *block, const Params *params, const char *path, Error *error);
 
 void run_free(Run *run);

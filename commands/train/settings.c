@@ -112,6 +112,9 @@ static const Option fine_tuning_options[] = {
      "another run", 0},
     {"replay", OPTION_FLAG, FIELD(replay), 0, 0, NULL, NULL,
      "with --init, a run's folder: learn also from the text that it was trained on", 0},
+    {"extend-vocabulary", OPTION_INT, FIELD(extend_vocabulary), 0, 1000000, NULL, "N",
+     "with --init: add up to N subwords of the new text that the vocabulary lacks (bpe and unigram), "
+     "first the characters", 0},
     {"freeze", OPTION_LIST, FIELD(freeze), 0, 0, PART_NAMES, "PART",
      "do not change encoder, decoder (with the output layer) or embeddings; with --tying all the "
      "embedding of source and target is also the output layer", 0},
@@ -294,6 +297,9 @@ static bool check(const Settings *s, Error *error)
         t->activation_dropout == 0)
         return error_set(error, "--r-drop compares two passes with different dropout, but "
                                 "there is no dropout: give a --dropout above 0");
+    if (s->fine_tuning.extend_vocabulary && !s->fine_tuning.init)
+        return error_set(error, "--extend-vocabulary adds tokens to those of a model: give it "
+                                "with --init MODEL");
     return check_vocabulary(s, error);
 }
 
@@ -423,6 +429,8 @@ static bool take_text(Settings *s, Error *error)
 {
     char path[PATH_MAX];
     Settings model;
+    s->new_pairs = s->data.train.source.count;
+    s->new_tables = s->data.train.tsv.count;
     if (!s->fine_tuning.replay) return true;
     if (s->data.train.source.count != s->data.train.target.count)
         return true;  // list_files says so
@@ -539,8 +547,10 @@ bool settings_agree(Settings *s, const char *config, const char *path, Error *er
         : tokenizers->count && lists_differ(tokenizers, &was.data.tokenizer_model)
             ? "tokenizer-model"
         : lists_differ(&s->fine_tuning.teacher, &was.fine_tuning.teacher) ? "teacher"
-        : o                                                               ? o->name
-                                                                          : NULL;
+        : s->fine_tuning.extend_vocabulary != was.fine_tuning.extend_vocabulary
+            ? "extend-vocabulary"
+        : o ? o->name
+            : NULL;
     if (good && other)
         good = error_set(error,
                          "the run in '%s' was started with another --%s: start a new one with "

@@ -37,10 +37,11 @@ typedef struct RunConfig {
 } RunConfig;
 
 typedef struct FineTuning {
-    char *init;          // a model to begin from, or NULL
-    bool replay;         // also learn from its training text
-    StringList freeze;   // names of parts, also several with commas between them
-    StringList teacher;  // models to learn from
+    char *init;             // a model to begin from, or NULL
+    bool replay;            // also learn from its training text
+    int extend_vocabulary;  // tokens to add at most
+    StringList freeze;      // names of parts, also several with commas between them
+    StringList teacher;     // models to learn from
 } FineTuning;
 
 /* The command line, and the text of --config's file, or NULL. */
@@ -65,9 +66,10 @@ typedef struct Settings {
     bool automatic;                       // --preset auto, and a corpus of one's own
     double words;                         // of its training text (commands/train/auto.h)
     double seconds;                       // that --time gives; 0: no limit
-    unsigned frozen;           // what --freeze names, a sum of PART_… (model/params.h)
-    char init_file[PATH_MAX];  // rank 0: the checkpoint of --init, for a new run
-    Given given;               // for settings_take
+    int new_pairs, new_tables;  // files of the training text that are not those of --replay
+    unsigned frozen;            // what --freeze names, a sum of PART_… (model/params.h)
+    char init_file[PATH_MAX];   // rank 0: the checkpoint of --init, for a new run
+    Given given;                // for settings_take
 } Settings;
 
 /* Sets the defaults. groups point into settings, which must not be moved. */

@@ -94,6 +94,42 @@ wrong "a weight without a corpus" 2 "^train: --weight takes a number from 1 to 9
 wrong "a weight that is none" 2 "^train: --weight takes a number from 1 to 9999 for each corpus: '0' is number 1 of 1" \
     tune --weight 0 --output no
 
+# ---- --extend-vocabulary ----
+# A new word in new letters.
+for file in train valid; do
+    sed 's/one/überzeugt/g' $file.s >more-$file.s
+    sed 's/ONE/ÜBERZEUGT/g' $file.t >more-$file.t
+done
+more="--train-source more-train.s --train-target more-train.t --valid-source more-valid.s --valid-target more-valid.t"
+parts="--preset tiny --vocab-size 90 --d-model 32 --heads 2 --ffn 64 --encoder-layers 1 --decoder-layers 1 --max-length 40
+       --batch-tokens 300 --warmup 5 --learning-rate 0.01 --schedule inverse-sqrt --augment 0 --dropout 0"
+extend() { "$latest" "$BIN/train" $more $run --dropout 0 --augment 0 --max-updates 100 --valid-every 50 --extend-vocabulary 30 "$@"; }
+for type in bpe unigram; do
+    "$latest" "$BIN/train" $corpus $parts --tokenizer $type --max-updates 200 --valid-every 100 --quiet --output $type 2>err ||
+        fail "a model of subwords ($type)" "$(cat err)"
+    "$latest" "$BIN/train" $more $run --init $type --dry-run --output no 2>said
+    check "characters that are lost name the option ($type)" grep -q "^  lost .*--extend-vocabulary N adds them" said
+    extend --init $type --threads 2 --output more-$type 2>said || fail "more tokens ($type)" "$(cat said)"
+    check "the report says how many, and what they save ($type)" \
+        grep -Eq "^extended +by [0-9]+ tokens, [0-9]+ of them characters: the new text has [0-9.]+ % fewer tokens" said
+    check "nothing is unknown or lost ($type)" sh -c '! grep -q "lost  " said && grep -q "^  unknown  *0.00 %.* 0.00 %" said'
+    check "the new word is translated ($type)" sh -c "'$BIN/translate' --model more-$type two überzeugt | grep -q ÜBERZEUGT"
+    extend --init $type --threads 1 --max-updates 40 --quiet --output stop-$type 2>err
+    check "stopped and resumed with one thread ($type)" extend --init $type --threads 1 --output stop-$type
+    check "the same bytes ($type)" cmp more-$type/last.safetensors stop-$type/last.safetensors
+done
+check "with the old text" extend --init bpe --replay --weight 2 --output both
+check "the old text is still translated" awk -v exact="$(sed -n '/valid/s/.*"chrf":\([0-9.]*\).*/\1/p' both/metrics.jsonl | tail -n 1)" \
+    'BEGIN { exit !(exact > 50) }'
+wrong "a run does not go on with another number" 1 "started with another --extend-vocabulary" \
+    extend --init bpe --extend-vocabulary 31 --output more-bpe
+wrong "words" 1 "base/best.safetensors: --extend-vocabulary adds subwords .* and this one is of words" \
+    extend --init base --output no
+wrong "no model to extend" 2 "--extend-vocabulary adds tokens to those of a model: give it with --init" extend --output no
+wrong "a tokenizer of one's own" 2 "--tokenizer-model contradicts" extend --init bpe --tokenizer-model x.model --output no
+"$latest" "$BIN/train" $corpus $parts --vocabulary separate --tying decoder --max-updates 5 --quiet --output two 2>err
+check "two vocabularies" extend --init two --max-updates 5 --valid-every 5 --output more-two
+
 # ---- --freeze ----
 wrong "no such part" 2 "--freeze takes encoder, decoder or embeddings, not 'head'" \
     tune --freeze encoder,head --output no

@@ -298,6 +298,51 @@ TEST(one_or_two)
     corpus_text_free(&text);
 }
 
+/* New pieces come after the old ones, which keep their ids, and each is a token of the text. */
+TEST(extended_models)
+{
+    static const char *const NEW[] = {"żółw żółw naïve garden",   "żółw garden gardening",
+                                      "naïve żółw and gardening", "a żółw, a żółw",
+                                      "naïve naïve gardening",    "gardening gardening żółw"};
+    for (int type = TOKENIZER_UNIGRAM; type <= TOKENIZER_BPE; type++)
+        for (int bytes = 0; bytes < 2; bytes++) {
+            size_t size;
+            TokenizerSettings settings = {.type = (TokenizerType)type,
+                                          .vocab_size = bytes ? 350 : 80,
+                                          .byte_fallback = bytes};
+            Sentences text = sentences_of(NEW, 6);
+            unsigned char *model = learn_model(&size, sentences_of(TEXT, TEXTS), settings);
+            Tokenizer *old = tokenizer_load(model, size, &error);
+            TokenizerExtension done;
+            if (!tokenizer_extend(&model, &size, &done, &text, 12, &error))
+                fail_msg("%s", error.text);
+            Tokenizer *extended = tokenizer_load(model, size, &error);
+            int V = tokenizer_vocab_size(old), now = tokenizer_vocab_size(extended);
+            assert_in_range(done.pieces, done.characters + 1, 12);
+            assert_in_range(done.characters, 4, 5);  // ż ó ł ï w
+            assert_int_equal(now, V + done.pieces);
+            for (int id = 0; id < V - 1; id++)
+                assert_string_equal(tokenizer_piece(extended, id), tokenizer_piece(old, id));
+            assert_string_equal(tokenizer_piece(extended, now - 1), "<pad>");
+            size_t tokens = 0, parts = 0;
+            for (int i = 0; i < 6; i++) {
+                Ids ids = encode(extended, NEW[i]);
+                tokens += ids.count;
+                for (size_t k = 0; k < ids.count; k++)
+                    assert_int_not_equal(ids.id[k], ID_UNKNOWN);
+                free(ids.id);
+            }
+            assert_int_equal(tokens, done.after);
+            for (size_t k = 0; k < done.parts.count; k++) {
+                assert_in_range(done.parts.id[k], 0, V - 2);
+                parts += done.parts.id[k] == ID_END;
+            }
+            assert_int_equal(parts, done.pieces);
+            tokenizer_free(old), tokenizer_free(extended);
+            free(done.parts.id), free(model);
+        }
+}
+
 /* Adopted models keep their placeholders: in their order, or in another program's. */
 TEST(adopted_placeholders)
 {
