@@ -85,21 +85,20 @@ struct Model {
 /* words (=) the text, cut where pieces are not joinable; unknown (=) its characters that have no
  * piece. Returns the number of its tokens. */
 static size_t read(Counts *words, Counts *unknown, const Model &model,
-                   const Sentences *sentences)
+                   const std::vector<Sentences> &texts)
 {
     SentencePieceProcessor processor;
     if (!processor.LoadFromSerializedProto(model.bytes).ok()) throw std::bad_alloc();
-    const size_t step = 1 + sentences->count / TOKENIZER_SENTENCES;
-    size_t tokens = 0, length = 0;
+    size_t tokens = 0;
     std::string word, last, character;
     auto add = [&](const std::string &piece) {
         if (!joinable(last, piece)) (*words)[word]++, word.clear();
         word += last = piece;
     };
-    for (size_t i = 0; i < sentences->count; i += step, last.clear()) {
-        const char *text = sentences->at(sentences->context, i, &length);
+    auto read_sentence = [&](std::string_view sentence) {
         std::vector<std::string> pieces;
-        if (length > MAX_SENTENCE || !processor.Encode({text, length}, &pieces).ok()) continue;
+        last.clear();
+        if (sentence.size() > MAX_SENTENCE || !processor.Encode(sentence, &pieces).ok()) return;
         tokens += pieces.size();
         for (std::string piece : pieces) {
             const PieceType type = model.type(piece);
@@ -111,14 +110,17 @@ static size_t read(Counts *words, Counts *unknown, const Model &model,
                 (*unknown)[character]++, add(character), character.clear();
             }
         }
-    }
+    };
+    for (const Sentences &text : texts)
+        for (size_t i = 0; i < text.count; i += 1 + text.count / TOKENIZER_SENTENCES)
+            read_sentence({text.bytes + text.start[i], text.start[i + 1] - text.start[i]});
     (*words)[word]++;
     return tokens;
 }
 
 /* Learns pieces, and adds them to the model. Sets the numbers of *done. */
-static NewPieces learn(Model *model, TokenizerExtension *done, const Sentences *sentences,
-                       size_t most)
+static NewPieces learn(Model *model, TokenizerExtension *done,
+                       const std::vector<Sentences> &texts, size_t most)
 {
     const bool bpe = model->old->model_type - 1 == TOKENIZER_BPE;
     Counts words, unknown, uses;
@@ -128,7 +130,7 @@ static NewPieces learn(Model *model, TokenizerExtension *done, const Sentences *
     float lowest = 0;
     for (int id = 0; id < model->old->count; id++)
         lowest = std::min(lowest, model->literal.GetScore(id));
-    done->before = read(&words, &unknown, *model, sentences);
+    done->before = read(&words, &unknown, *model, texts);
     auto add = [&](const std::string &text, double score) {
         pieces.emplace_back(text, bpe ? lowest -= 1 : score);
         model->add(text, pieces.back().second);
@@ -176,7 +178,7 @@ static NewPieces learn(Model *model, TokenizerExtension *done, const Sentences *
 }
 
 static bool extend(std::string *bytes, TokenizerExtension *done, const Pieces *old,
-                   const Sentences *sentences, int most, Error *error)
+                   const std::vector<Sentences> &texts, int most, Error *error)
 {
     Model grown{old, *bytes, {}}, model = {old, *bytes, {}};
     const int type = old->model_type - 1;
@@ -190,12 +192,12 @@ static bool extend(std::string *bytes, TokenizerExtension *done, const Pieces *o
             type == TOKENIZER_WORD   ? "words"
             : type == TOKENIZER_CHAR ? "characters"
                                      : "another program");
-    for (const auto &[text, score] : learn(&grown, done, sentences, (size_t)most)) {
+    for (const auto &[text, score] : learn(&grown, done, texts, (size_t)most)) {
         std::vector<int> parts;
         if (!model.literal.Encode(text, &parts).ok()) throw std::bad_alloc();
         parts.push_back(ID_END);
         for (int id : parts)
-            if (!token_push(&done->parts, nullptr, id, 0)) throw std::bad_alloc();
+            if (!ids_push(&done->parts, nullptr, id, 0)) throw std::bad_alloc();
         model.add(text, score);
         done->pieces++;
     }
@@ -204,14 +206,14 @@ static bool extend(std::string *bytes, TokenizerExtension *done, const Pieces *o
 }
 
 bool tokenizer_extend(unsigned char **model, size_t *size, TokenizerExtension *done,
-                      const Sentences *sentences, int most, Error *error)
+                      const Sentences *text, int texts, int most, Error *error)
 {
     Pieces old;
     *done = (TokenizerExtension){};
     if (!pieces_read(&old, *model, *size, error)) return false;
     bool good = guarded(error, [&] {
         std::string bytes((const char *)*model, *size);
-        if (!extend(&bytes, done, &old, sentences, most, error)) return false;
+        if (!extend(&bytes, done, &old, {text, text + texts}, most, error)) return false;
         unsigned char *extended = (unsigned char *)realloc(*model, *size = bytes.size());
         if (!extended) throw std::bad_alloc();
         *model = (unsigned char *)memcpy(extended, bytes.data(), bytes.size());

@@ -101,10 +101,10 @@ typedef struct TokenizerExtension {
     Ids parts;               // of each the ids of the tokens that it was before, and </s>
 } TokenizerExtension;
 
-/* Adds pieces for these sentences to a model of subwords: at most `most`. *model [*size] is malloc'ed and
+/* Adds pieces for text [texts] to a model of subwords: at most `most`. *model [*size] is malloc'ed and
  * is replaced. The other ids stay, but for <pad>. Free done->parts.id. */
 bool tokenizer_extend(unsigned char **model, size_t *size, TokenizerExtension *done,
-                      const Sentences *sentences, int most, Error *error);
+                      const Sentences *text, int texts, int most, Error *error);
 
 /* Rewrites a model that was made elsewhere, with its pieces in the order above, without control
  * pieces other than </s>. *adopted [*size] is malloc'ed bytes for tokenizer_load; a model that is as

@@ -63,39 +63,30 @@ static bool take_vocabulary(Run *run, const char *path, Error *error)
     return good;
 }
 
-typedef struct NewText {
-    const Run *run;
-    int side;  // and the next one, if there are as many sentences
-} NewText;
-
-/* A sentence of the training text, or nothing if it is of the text that `replay` added. */
-static const char *new_sentence(const void *context, size_t i, size_t *length)
-{
-    const NewText *from = context;
-    const Settings *s = from->run->settings;
-    const CorpusText *text = &from->run->text;
-    size_t pair = i % text->pairs;
-    int file = text->line[pair].file, pairs = s->data.train.source.count;
-    const char *sentence =
-        corpus_sentence(text, (CorpusSide)(from->side + i / text->pairs), pair, length);
-    if (file < pairs ? file >= s->new_pairs : file - pairs >= s->new_tables) *length = 0;
-    return sentence;
-}
-
-/* Adds tokens of the new text to the vocabulary of --init's model. */
+/* Adds tokens of the new text, without that of `replay`, to the vocabulary of --init's model. */
 static bool extend_vocabulary(Run *run, Error *error)
 {
+    const Settings *s = run->settings;
+    const CorpusText *text = &run->text;
     Vocabulary *v = &run->vocabulary;
+    int most = s->fine_tuning.extend_vocabulary, files = s->data.train.source.count;
     bool joint = vocabulary_is_joint(v), good = true;
-    int most = run->settings->fine_tuning.extend_vocabulary;
-    if (most) console_stage("extending the vocabulary …");
-    for (int side = joint ? TARGET : SOURCE; good && most && side < SIDES; side++) {
-        const NewText text = {run, joint ? SOURCE : side};
-        const Sentences sentences = {run->text.pairs * (joint ? 2 : 1), new_sentence, &text};
-        good = tokenizer_extend(&v->model[side], &v->size[side], &run->extension[side],
-                                &sentences, most, error);
+    if (!most) return true;
+    console_stage("extending the vocabulary …");
+    CorpusText own = {0};
+    for (size_t pair = 0; good && pair < text->pairs; pair++) {
+        int file = text->line[pair].file;
+        bool old = file < files ? file >= s->new_pairs : file - files >= s->new_tables;
+        good = old || corpus_copy(&own, text, pair, error);
     }
-    return good || error_prefix(error, "%s", run->settings->init_file);
+    const Sentences sides[SIDES] = {corpus_sentences(&own, SOURCE),
+                                    corpus_sentences(&own, TARGET)};
+    for (int side = joint ? TARGET : SOURCE; good && side < SIDES; side++)
+        good = tokenizer_extend(&v->model[side], &v->size[side], &run->extension[side],
+                                joint ? sides : sides + side, joint ? SIDES : 1, most, error) ||
+               error_prefix(error, "%s", s->init_file);
+    corpus_text_free(&own);
+    return good;
 }
 
 /* The vocabulary of the run in the folder; else of --init's model; else of `tokenizer-model`;

@@ -131,7 +131,7 @@ bpe --character-coverage 0.9999 --normalization text
 says "characters that the normalisation changes" "^  normalised  ﬁ U+FB01 → fi (10), .*U+00AD → nothing (7)$"
 "$latest" "$BIN/train" $corpus $tiny --tokenizer bpe --vocab-size 80 --max-updates 1 --quiet --output old
 bpe --init old
-says "characters without a token" "^  lost  .*ѣ U+0463 (1): the vocabulary has no token for them$"
+says "characters without a token" "^  lost  .*ѣ U+0463 (1): the vocabulary has no token for them; --extend-vocabulary N adds them$"
 "$latest" "$BIN/train" $corpus $tiny --learning-rate 1 --max-updates 30 --valid-every 10 --schedule constant --output none 2>err
 says "a model that learns nothing" "^warning .* after the warm-up; if the next validation says so too, try a --learning-rate below 1, "
 "$latest" "$BIN/train" $corpus $tiny --max-updates 200 --valid-every 100 --output well 2>err

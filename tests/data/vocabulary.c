@@ -310,11 +310,12 @@ TEST(extended_models)
             TokenizerSettings settings = {.type = (TokenizerType)type,
                                           .vocab_size = bytes ? 350 : 80,
                                           .byte_fallback = bytes};
-            Sentences text = sentences_of(NEW, 6);
+            CorpusText text = text_of(sentences_of(NEW, 6));
+            const Sentences lines = corpus_sentences(&text, SOURCE);
             unsigned char *model = learn_model(&size, sentences_of(TEXT, TEXTS), settings);
             Tokenizer *old = tokenizer_load(model, size, &error);
             TokenizerExtension done;
-            if (!tokenizer_extend(&model, &size, &done, &text, 12, &error))
+            if (!tokenizer_extend(&model, &size, &done, &lines, 1, 12, &error))
                 fail_msg("%s", error.text);
             Tokenizer *extended = tokenizer_load(model, size, &error);
             int V = tokenizer_vocab_size(old), now = tokenizer_vocab_size(extended);
@@ -340,6 +341,7 @@ TEST(extended_models)
             assert_int_equal(parts, done.pieces);
             tokenizer_free(old), tokenizer_free(extended);
             free(done.parts.id), free(model);
+            corpus_text_free(&text);
         }
 }
 
