@@ -35,7 +35,7 @@ bool corpus_add(CorpusText *text, const char *const line[SIDES], const size_t le
         if (!GROW(text->bytes[side], text->bytes_size[side], at + length[side]) ||
             !GROW(text->start[side], text->start_size[side], pair + 2))
             return no_memory(error);
-        memcpy(text->bytes[side] + at, line[side], length[side]);
+        if (length[side]) memcpy(text->bytes[side] + at, line[side], length[side]);
         text->start[side][pair] = at;
         text->start[side][pair + 1] = at + length[side];
     }

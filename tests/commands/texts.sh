@@ -119,6 +119,6 @@ translate --html "<p>jane visits africa</p>" "7" >out
 check "texts that are HTML" test "$(cat out)" = "<p>$one</p>
 7"
 printf '<p>a\377' >bad
-wrong "HTML that is not UTF-8" 1 "standard input is not valid UTF-8 (byte 5)" sh -c "'$BIN/translate' --model toy --html <bad"
+wrong "HTML that is not UTF-8" 1 "standard input is not valid UTF-8 (byte 5)" sh -c "'$BIN/translate' --model $here/data/toy/model.safetensors --html <bad"
 printf '<p>a\0b' >bad
-wrong "HTML with a NUL byte" 1 "standard input has a NUL byte in it" sh -c "'$BIN/translate' --model toy --html <bad"
+wrong "HTML with a NUL byte" 1 "standard input has a NUL byte in it" sh -c "'$BIN/translate' --model $here/data/toy/model.safetensors --html <bad"
