@@ -325,12 +325,14 @@ static void extend_rows(real *to, const real *from, size_t old, size_t width,
     memcpy(to, from + (old - 1) * width, width * sizeof *to);
 }
 
-/* The weights of --init's model. */
+/* The weights of --init's model, and rows for the tokens that the run has added. */
 static bool read_init(Run *run, Error *error)
 {
     Params own;
     real *block = run->model.block, *read = NULL;
     const Params *params = &run->model.params;
+    if (!run->extension[TARGET].pieces && !run->extension[SOURCE].pieces)
+        return run_read_weights(block, params, run->settings->init_file, error);
     if (!init_table(&own, run, error)) return false;
     bool good = ((read = malloc(own.size * sizeof *read)) || error_memory(error, "to begin")) &&
                 run_read_weights(read, &own, run->settings->init_file, error);
