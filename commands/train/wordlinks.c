@@ -1,6 +1,7 @@
 /* wordlinks.c -- the head that aligns words best, and the shortlist; see wordlinks.h. */
 #include "commands/train/wordlinks.h"
 
+#include "explain/maps.h"
 #include "inference/shortlist.h"
 
 #include <stdlib.h>
@@ -149,13 +150,8 @@ static bool prepare(WordLinks *links, const ModelConfig *config, const Corpus *c
 static int agreements(SnapshotRows map, const int *link)
 {
     int count = 0;
-    for (int i = 0; i < map.rows - 1; i++) {
-        const real *weight = snapshot_row(map, i);
-        int most = 0;
-        for (int j = 1; j < map.columns - 1; j++)
-            if (weight[j] > weight[most]) most = j;
-        count += most == link[i];
-    }
+    for (int i = 0; i < map.rows - 1; i++)
+        count += row_most(snapshot_row(map, i), map.columns - 1) == link[i];
     return count;
 }
 
