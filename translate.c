@@ -30,6 +30,7 @@
 #include "commands/translate/view.h"
 #include "commands/translate/webpage.h"
 #include "data/html.h"
+#include "data/words.h"
 #include "explain/byhand.h"
 #include "inference/answer.h"
 #include "inference/bundle.h"
@@ -135,7 +136,7 @@ static bool answer(Program *p, const Translation *translation, int i, Error *err
     if (good && p->request.reference.count) {
         const Passage *passage = &p->passages.passage[i];
         size_t tag = passage->tag;
-        while (tag && passage->text[tag - 1] == ' ') tag--;
+        while (tag && words_blank(passage->text[tag - 1])) tag--;
         scores_add(&p->scores, (const char *[]){text}, passage->text, tag);
     }
     free(text);

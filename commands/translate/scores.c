@@ -233,7 +233,7 @@ static void print_text(const Statistics *total, const Estimate *estimate, FILE *
     }
 }
 
-/* ">>fra<<  BLEU 31.20  chrF2 54.71  chrF2++ 53.05  TER 50.00  of 500 lines" */
+/* ">>fra<<  bleu 31.20  chrf2 54.71  chrf2pp 53.05  ter 50.00  of 500 lines" */
 static void print_tags(const Scores *scores, FILE *out)
 {
     for (int i = 0; i < scores->tags; i++) {

@@ -56,5 +56,6 @@ bool scores_add(Scores *scores, const char *const *hypothesis, const char *tag,
 /* Adds all lines of the files of translations. */
 bool scores_add_files(Scores *scores, Error *error);
 
-/* Prints four lines of text a system and one for each tag, or one JSON object. Fails if there are more references. */
+/* Prints four lines of text a system and one for each tag, or one JSON object. Fails if there are
+ * more references. */
 bool scores_end(Scores *scores, FILE *out, bool json, Error *error);
