@@ -135,7 +135,8 @@ const int int8_kernel_count = sizeof int8_kernels / sizeof *int8_kernels;
 bool int8_runs(const Int8Kernels *kernel, int rows, int groups)
 {
     if (kernel->amx)
-        return kind_has_amx() && rows > 3 && groups % AMX_UNITS == 0 && groups <= 1 << 12;
+        return kind_has_amx() && rows >= INT8_AMX_ROWS && groups % AMX_UNITS == 0 &&
+               groups <= INT8_AMX_GROUPS;
 #if defined __x86_64__
     if (kernel->multiply == avx2) return __builtin_cpu_supports("avx2");
     if (kernel->multiply == vnni)

@@ -21,7 +21,11 @@
 
 /* Quantised rows of X: of the widest matrix, 14 fit. A kernel may read 15 rows more, but AMX, which
  * does, leaves the wide ones to others. */
-enum { QUANTISED = 14 * INT8_MOST_COLUMNS, QUANTISED_ROWS = 512, BEHIND = 15 << 14 };
+enum {
+    QUANTISED = 14 * INT8_MOST_COLUMNS,
+    QUANTISED_ROWS = 512,
+    BEHIND = 15 * INT8_AMX_GROUPS * INT8_GROUP
+};
 typedef struct Quantised {
     uint8_t u[QUANTISED + BEHIND];
     float scale[QUANTISED_ROWS];
