@@ -154,12 +154,12 @@ static bool fit_bare(Canvas *canvas, const AttentionPage *page, PagePlan *plan, 
 {
     enum { BARE_MARGIN = 1 };
     int scale = page->format == CANVAS_PNG ? PAGE_BARE_SCALE : 1, cell = 0;
-    int width = scale * PAGE_BARE, room = width - 2 * scale * BARE_MARGIN;
+    int width = scale * PAGE_BARE, available = width - 2 * scale * BARE_MARGIN;
     HeatMapPlan *at = &plan->section->large;
     *map = *page->sections->large;
     map->label_size = scale * 8 * 96.0 / 72;
-    for (cell = room / map->columns; cell > 1; cell--)
-        if (heatmap_plan(canvas, map, cell).width <= room) break;
+    for (cell = available / map->columns; cell > 1; cell--)
+        if (heatmap_plan(canvas, map, cell).width <= available) break;
     *at = heatmap_plan(canvas, map, larger(cell, 1));
     at->x = at->y = scale * BARE_MARGIN;
     plan->width = larger(width, at->width + 2 * at->x);

@@ -54,9 +54,9 @@ static bool put_packed(FILE *out, const char *id, const void *bytes, size_t coun
     if (count > UINT_MAX / 2 ||
         deflateInit2(&z, 9, Z_DEFLATED, 31, 9, Z_DEFAULT_STRATEGY) != Z_OK)
         return false;
-    size_t room = deflateBound(&z, count);
-    unsigned char *packed = malloc(room);
-    z.next_out = packed, z.avail_out = (unsigned)room;
+    size_t capacity = deflateBound(&z, count);
+    unsigned char *packed = malloc(capacity);
+    z.next_out = packed, z.avail_out = (unsigned)capacity;
     bool good = packed && deflate(&z, Z_FINISH) == Z_STREAM_END;
     deflateEnd(&z);
     fprintf(out, "<script type=\"text/plain\" id=\"%s\">", id);
