@@ -23,7 +23,7 @@
 /* W as the kernels read it: a panel is 32 rows, interleaved by groups of four numbers. */
 enum { INT8_PANEL = 32, INT8_GROUP = 4, INT8_ROWS = 32, INT8_MOST_COLUMNS = 65536 };
 /* What AMX multiplies: rows of X at least, and groups of a row at most. */
-enum { INT8_AMX_ROWS = 4, INT8_AMX_GROUPS = 4096 };
+enum { INT8_AMX_ROWS = 12, INT8_AMX_GROUPS = 4096 };
 
 typedef struct Int8Matrix {
     int rows, columns;
