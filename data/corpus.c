@@ -83,13 +83,16 @@ static void text_move(CorpusText *text, size_t to, size_t from)
     text->line[to] = text->line[from];
 }
 
-void corpus_characters(unsigned *times, const CorpusText *text, CorpusSide side)
+void corpus_characters(unsigned *times, const CorpusText *text, CorpusSide side,
+                       const Tokenizer *tokenizer)
 {
-    const char *bytes = text->bytes[side];
-    size_t end = text->start[side][text->pairs];
     unsigned code;
-    for (size_t at = 0; at < end; times[code]++)
-        at += (size_t)utf8_decode(bytes + at, end - at, &code);
+    for (size_t i = 0; i < text->pairs; i++) {
+        size_t length;
+        const char *sentence = corpus_sentence(text, side, i, &length);
+        for (size_t at = tokenizer_tag(tokenizer, sentence, length); at < length; times[code]++)
+            at += (size_t)utf8_decode(sentence + at, length - at, &code);
+    }
 }
 
 void corpus_skip(CorpusReport *report, bool source, bool target, CorpusLine line)

@@ -87,9 +87,10 @@ static inline Sentences corpus_sentences(const CorpusText *text, CorpusSide side
     return (Sentences){text->pairs, text->bytes[side], text->start[side]};
 }
 
-/* times [CORPUS_CODES] (+=) how often a side has each character */
+/* times [CORPUS_CODES] (+=) how often a side has each character, outside the tokenizer's tags */
 enum { CORPUS_CODES = 0x110000 };
-void corpus_characters(unsigned *times, const CorpusText *text, CorpusSide side);
+void corpus_characters(unsigned *times, const CorpusText *text, CorpusSide side,
+                       const Tokenizer *tokenizer);
 
 /* One sentence of the text, not ended by NUL. */
 const char *corpus_sentence(const CorpusText *text, CorpusSide side, size_t pair,

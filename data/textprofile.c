@@ -51,11 +51,12 @@ bool textprofile_is_mark(unsigned character)
            U_GET_GC_MASK((UChar32)character) & (U_GC_PI_MASK | U_GC_PF_MASK | U_GC_PD_MASK);
 }
 
-static bool read_characters(TextProfile *p, const CorpusText *text, Error *error)
+bool textprofile_characters(TextProfile *p, const CorpusText *text, const Tokenizer *tokenizer,
+                            Error *error)
 {
     unsigned *times = calloc(CORPUS_CODES, sizeof *times);
     size_t count = 1, at = 0;
-    if (times) corpus_characters(times, text, SOURCE);
+    if (times) corpus_characters(times, text, SOURCE, tokenizer);
     for (unsigned c = 0; times && c < CORPUS_CODES; c++) count += times[c] > 0;
     char *to = p->characters = calloc(count, U8_MAX_LENGTH);
     for (unsigned c = 1; times && to && c < CORPUS_CODES; c++)
@@ -85,7 +86,7 @@ bool textprofile_read(TextProfile *p, const CorpusText *text, const char *path, 
     }
     segments_free(&segments);
     p->sentences /= lines, p->upper /= lines, p->title /= lines;
-    return good && read_characters(p, text, error);
+    return good;
 }
 
 void textprofile_free(TextProfile *p)

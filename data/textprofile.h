@@ -32,6 +32,10 @@ bool textprofile_read(TextProfile *profile, const CorpusText *text, const char *
                       Error *error);
 void textprofile_free(TextProfile *profile);  // allowed on {0}
 
+/* Sets the characters of the source text; those of the tokenizer's tags do not count. */
+bool textprofile_characters(TextProfile *profile, const CorpusText *text,
+                            const Tokenizer *tokenizer, Error *error);
+
 /* Sets the lengths, and the share of tags. */
 bool textprofile_count(TextProfile *profile, const Corpus *corpus, const Tokenizer *tokenizer,
                        Error *error);

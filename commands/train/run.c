@@ -209,6 +209,8 @@ bool run_read(Run *run, Settings *settings, Error *error)
     const Tokenizer *const *tokenizer = (const Tokenizer *const *)run->vocabulary.tokenizer;
     good = distributed_agree(good, error) && share_vocabulary(run, error);
     bool joint = good && vocabulary_is_joint(&run->vocabulary);
+    good = good && (!first || textprofile_characters(&run->profile, &run->text,
+                                                     tokenizer[SOURCE], error));
     for (int side = 0; good && first && side < (joint ? 1 : SIDES); side++)
         good = textcheck_characters(&run->characters[side], &run->text, &run->vocabulary,
                                     joint ? SIDES : (CorpusSide)side, error);

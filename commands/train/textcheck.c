@@ -148,8 +148,8 @@ bool textcheck_characters(CharacterCheck *check, const CorpusText *text,
     *check = (CharacterCheck){0};
     if (tokenizer_type(tokenizer) == TOKENIZER_WORD) return free(times), true;
     if (!times) return error_memory(error, "to check characters");
-    if (side != TARGET) corpus_characters(times, text, SOURCE);
-    if (side != SOURCE) corpus_characters(times, text, TARGET);
+    if (side != TARGET) corpus_characters(times, text, SOURCE, tokenizer);
+    if (side != SOURCE) corpus_characters(times, text, TARGET, tokenizer);
     for (unsigned c = ' ' + 1; c < CORPUS_CODES; c++)
         if (times[c] > times[most]) most = c;
     char known[5], own[5];

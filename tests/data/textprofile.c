@@ -6,6 +6,13 @@
 
 static Error error;
 
+static Tokenizer *with_tags(void)
+{
+    const StringList tags = {.item = (char *[]){"<fr>", "<de>"}, .count = 2};
+    return learn(sentences_of(TEXT, TEXTS),
+                 (TokenizerSettings){.type = TOKENIZER_CHAR, .vocab_size = 60, .tags = &tags});
+}
+
 /* Lines and their translation; encoded, a word is a token. */
 static void profile_of(TextProfile *profile, const char *const *line, size_t lines,
                        const char *path)
@@ -16,7 +23,10 @@ static void profile_of(TextProfile *profile, const char *const *line, size_t lin
         const size_t length[SIDES] = {strlen(line[i]), 1};
         assert_true(corpus_add(&text, pair, length, (CorpusLine){0, 0}, &error));
     }
+    Tokenizer *tokenizer = with_tags();
     assert_true(textprofile_read(profile, &text, path, &error));
+    assert_true(textprofile_characters(profile, &text, tokenizer, &error));
+    tokenizer_free(tokenizer);
     corpus_text_free(&text);
 }
 
@@ -38,7 +48,7 @@ TEST(what_a_text_was_like)
         "The Very Best Of Everything",
         "É日\xf0\x9f\x98\x80",
         "A \"quoted\" \\ word.",
-        "nothing here",
+        "<fr> nothing here",
         "Just one sentence.",
     };
     TextProfile profile, back;
@@ -56,9 +66,9 @@ TEST(what_a_text_was_like)
     assert_string_equal(back.characters, profile.characters);
     assert_memory_equal(back.characters, " \"'.7?AB", 8);
     static const unsigned HAS[] = {'T', 0xc9, 0x65e5, 0x1f600, '"', '\\', ' ', '7'},
-                          LACKS[] = {'Z', 0xe9, 0x65e4, 0x1f601, 0, 0x10ffff};
+                          LACKS[] = {'Z', 0xe9, 0x65e4, 0x1f601, 0, 0x10ffff, '<'};
     for (size_t i = 0; i < 8; i++) assert_true(textprofile_has(&back, HAS[i]));
-    for (size_t i = 0; i < 6; i++) assert_false(textprofile_has(&back, LACKS[i]));
+    for (size_t i = 0; i < 7; i++) assert_false(textprofile_has(&back, LACKS[i]));
     textprofile_free(&profile), textprofile_free(&back);
 }
 
@@ -108,12 +118,7 @@ TEST(lengths)
     for (size_t i = 0; i < 100; i++) start[i + 1] = start[i] + 100 - i;
     Corpus corpus = {.pairs = 100, .id = {id, id}, .start = {start, start}};
     TextProfile profile = {0};
-    Tokenizer *tokenizer =
-        learn(sentences_of(TEXT, TEXTS),
-              (TokenizerSettings){
-                  .type = TOKENIZER_CHAR,
-                  .vocab_size = 60,
-                  .tags = &(StringList){.item = (char *[]){"<fr>", "<de>"}, .count = 2}});
+    Tokenizer *tokenizer = with_tags();
     assert_true(tokenizer_is_tag(tokenizer, 3));
     for (int i = 0; i < 25; i++) id[start[i]] = 2 + i % 2;
     assert_true(textprofile_count(&profile, &corpus, tokenizer, &error));
