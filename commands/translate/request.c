@@ -159,7 +159,8 @@ static bool check(Request *r, Error *error)
     bool page = false, picture = r->attention.count || r->show;
     bool pairs = r->align && (r->target || r->gold);
     bool hypothesis = r->hypothesis.count, reference = r->reference.count;
-    bool work = r->texts.count || hypothesis || r->score;
+    bool work = r->texts.count || hypothesis || reference || r->score || r->align ||
+                r->explain || r->head_report || r->html || r->json || r->given || r->prefix;
     int dashes = dashes_of(&r->reference) + is_dash(r->target) + dashes_of(&r->hypothesis) +
                  is_dash(r->gold) +
                  (!r->texts.count && !r->by_hand && !hypothesis && !r->save_int8 && !r->page &&
@@ -185,19 +186,21 @@ static bool check(Request *r, Error *error)
              (r->bleu_model && r->bleu_tokenize != TOKENIZATION_SPM),
          "--bleu-tokenize spm and --bleu-model FILE go together: FILE is a SentencePiece "
          "model"},
-        {(r->page || r->export) && (work || (r->page && r->export) || r->save_int8 || r->int8 ||
-                                    r->intervention.any || r->model.count > 1),
+        {!r->model.count && !hypothesis && !r->by_hand && !r->align,
+         "--no-model leaves no model: name one with --model"},
+        {(r->page || r->export) && (work || picture || (r->page && r->export) || r->save_int8 ||
+                                    r->int8 || r->intervention.any || r->model.count > 1),
          "--page or --export writes one model as it was trained, and stops: only --model goes "
          "with it"},
-        {r->save_int8 && (work || r->model.count > 1),
+        {r->save_int8 && (work || picture || r->model.count > 1),
          "--save-int8 writes one model and stops: there is nothing to translate or to score "
          "with it"},
-        {(r->list_vocabulary || r->neighbours) && (work || r->save_int8),
+        {(r->list_vocabulary || r->neighbours) && (work || picture || r->save_int8),
          "--list-vocabulary and --neighbours print words and stop: there is nothing to "
          "translate, to score or to save with them"},
         {r->word && !r->explain && !r->by_hand, "--word goes with --explain or --by-hand"},
-        {r->by_hand &&
-             (work || r->save_int8 || r->list_vocabulary || r->explain || r->align || r->json),
+        {r->by_hand && (work || r->show || r->save_int8 || r->list_vocabulary ||
+                        r->neighbours || r->page || r->export),
          "--by-hand computes with numbers and needs no text and no model: only --word, "
          "--backward and --attention go with it"},
         {r->backward && !r->explain && !r->by_hand && !page,
@@ -279,8 +282,6 @@ bool request_load_models(Models *models, const Request *r, Error *error)
 {
     char file[PATH_MAX + 32];
     Error missing;
-    if (!r->model.count)
-        return error_set(error, "--no-model leaves no model: name one with --model");
     for (int m = 0; m < r->model.count; m++)
         if (!bundle_find(file, sizeof file, r->model.item[m], &missing))
             return error_set(

@@ -182,7 +182,10 @@ check "empty lines and long ones are skipped and counted" sh -c '
 
 # ---- what can be wrong: models and folders ----
 wrong "no model yet" 1 "no model at 'nowhere'.*train" translate --model nowhere one
-wrong "no model at all" 1 "leaves no model" translate --no-model one
+wrong "no model at all" 2 "leaves no model" translate --no-model one
+wrong "no model to export" 2 "leaves no model" translate --no-model --export out
+wrong "a picture beside an export" 2 "only --model goes" translate --export out --attention a.png
+wrong "scores beside a vocabulary" 2 "print words and stop" translate --list-vocabulary --reference s
 mkdir hollow
 wrong "a folder without a model" 1 "no model in 'hollow'" translate --model hollow one
 good=run/best.safetensors
