@@ -101,9 +101,10 @@ static bool put_option(FILE *out, int *left, const OptionPlace *place, bool brie
 {
     const Option *option = place->option;
     char *usage = option_usage(place->group, option);
-    int first_phrase = at_most(option_brief(option), (int)strcspn(option->help, ":"));
-    char *help = brief ? strndup(option->help, (size_t)first_phrase)
-                       : option_meaning(place->group, option);
+    int with = option_with(option);
+    const char *phrase = option->help + with;
+    int first = at_most(option_brief(option) - with, (int)strcspn(phrase, ":"));
+    char *help = brief ? strndup(phrase, (size_t)first) : option_meaning(place->group, option);
     bool good = usage && help;
     int width = good ? columns_width(usage) : 0, needs = width + 4;
     if (!out && needs > *left && needs <= LEFT_LIMIT) *left = needs;

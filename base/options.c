@@ -171,6 +171,12 @@ bool options_next(OptionPlace *p, const OptionGroup *groups, int count)
     return false;
 }
 
+int option_with(const Option *option)
+{
+    const char *help = option->help;
+    return help && !strncmp(help, "with --", 7) ? (int)strcspn(help, ":") + 2 : 0;
+}
+
 char option_letter(const Option *option)
 {
     return option->flags & OPTION_LETTER || !option->name[1] ? option->name[0] : 0;
@@ -317,6 +323,29 @@ static bool read_mention(ArgumentReader *r, Mention *mention, Error *error)
            error_set(error, "--%s takes %s, but '%s' follows it", option->name, wanted, text);
 }
 
+static bool is_set(const OptionPlace *place)
+{
+    const void *field = (const char *)place->group->values + place->option->offset;
+    return place->option->kind == OPTION_FLAG   ? *(const bool *)field
+           : place->option->kind == OPTION_LIST ? ((const StringList *)field)->count > 0
+                                                : *(char *const *)field != NULL;
+}
+
+/* Whether one of the options is set that the option's help says it goes with. */
+static bool check_with(const OptionGroup *groups, int count, const Option *option, Error *error)
+{
+    OptionPlace other;
+    const int length = option_with(option) - (int)strlen("with : ");
+    if (length < 0) return true;
+    const char *with = option->help + strlen("with "), *name = with;
+    while ((name = strstr(name, "--")) && name < with + length)
+        if (name += 2,
+            find(&other, groups, count, name, strcspn(name, " ,:")) && is_set(&other))
+            return true;
+    return error_set(error, "--%s goes with %.*s: give that, too, or leave out --%s",
+                     option->name, length, with, option->name);
+}
+
 bool options_parse(const OptionGroup *groups, int count, int argc, char *const *argv,
                    StringList *positional, Error *error)
 {
@@ -342,6 +371,11 @@ bool options_parse(const OptionGroup *groups, int count, int argc, char *const *
         if (list && !before) option_store(option, values, label, NULL, NULL);  // begins empty
         if (!option_store(option, values, label, mention.text, error)) return false;
     }
+    reader = (ArgumentReader){groups, count, argc, argv, .next = 1};
+    while (more(&reader))
+        if (read_mention(&reader, &mention, NULL) && mention.option && mention.text &&
+            !check_with(groups, count, mention.option, error))
+            return false;
     return true;
 }
 

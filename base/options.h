@@ -64,7 +64,9 @@ typedef struct Option {
     double least, most;          // of a number, both included; no limit if both are 0
     const char *const *choices;  // of OPTION_CHOICE, ended by NULL; of a text: suggestions
     const char *argument;        // "FILE" in the help; NULL: N, X, TEXT or the choices
-    const char *help;            // a phrase; range and default are added to it
+    const char *help;            // a phrase; range and default are added to it. One that begins
+                                 // "with --explain or --by-hand: " is a rule, too: one of
+                                 // these flags, texts or lists must be set
     unsigned flags;              // OPTION_EXPERT, …, or 0
 } Option;
 
@@ -122,9 +124,11 @@ char *options_help(const OptionGroup *groups, int count, bool brief);
 char *option_usage(const OptionGroup *group, const Option *option);
 char *option_meaning(const OptionGroup *group, const Option *option);
 
-/* The letter of its short form, or 0; the length of its help up to a semicolon or full stop. */
+/* The letter of its short form, or 0; the length of its help up to a semicolon or full stop, and
+ * that of "with --sample: " before it, or 0. */
 char option_letter(const Option *option);
 int option_brief(const Option *option);
+int option_with(const Option *option);
 
 /* The configuration as JSON, {"model":{"d_model":256,...},"training":{...}}, indented, with a
  * newline at its end. The same values give the same text. shared: for a file that is given away,

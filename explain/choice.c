@@ -12,22 +12,25 @@ static const char *const HEADS[] = {"rollout", "max", "best", "mean", NULL};
 // clang-format off
 const Option choice_options[] = {
     {"attention-kind", OPTION_CHOICE, offsetof(ChoiceConfig, kind), 0, 0, KINDS, NULL,
-     "cross-attention, encoder self-attention, decoder self-attention, or all", 0},
+     "with --attention, --show or --explain: cross-attention, encoder self-attention, decoder "
+     "self-attention, or all", 0},
     {"layer", OPTION_INT, offsetof(ChoiceConfig, layer), 0, MAX_LAYERS, NULL, NULL,
-     "a layer, from 1; 0: the same of a model for all sentences, mostly the last", 0},
+     "with --attention, --show, --explain or --align: a layer, from 1; 0: the same of a model for all "
+     "sentences, mostly the last", 0},
     {"head", OPTION_TEXT, offsetof(ChoiceConfig, head), 0, 0, HEADS, "HEAD",
-     "the head to show: a number from 1; mean or max of a layer's heads; rollout of self-attention up to the "
-     "layer; best, the one that aligns words best", OPTION_COMMON},
+     "with --attention, --show, --explain or --align: the head to show: a number from 1; mean or max of a "
+     "layer's heads; rollout of self-attention up to the layer; best, the one that aligns words best",
+     OPTION_COMMON},
     {"words", OPTION_TEXT, offsetof(ChoiceConfig, words), 0, 0, NULL, "FIRST-LAST",
-     "show these words of both sentences, from 1, in pictures and --show", 0},
+     "with --attention or --show: only these words of both sentences, from 1", 0},
     {"range", OPTION_TEXT, offsetof(ChoiceConfig, range), 0, 0, NULL, "LOW:HIGH|auto",
-     "the weights that the colours of a picture stand for; auto: up to the largest, as for sentences of "
+     "with --attention: the weights that the colours of a picture stand for; auto: up to the largest, as for sentences of "
      "more than 25 words; default of others: 0:1", 0},
     {"bare", OPTION_FLAG, offsetof(ChoiceConfig, bare), 0, 0, NULL, NULL,
-     "draw one map and its labels, without other text: a figure for a column of a paper, 240 pt wide with "
+     "with --attention: draw one map and its labels, without other text: a figure for a column of a paper, 240 pt wide with "
      "labels of 8 pt", 0},
     {"font", OPTION_TEXT, offsetof(ChoiceConfig, font), 0, 0, NULL, "FAMILY",
-     "of pictures, such as \"DejaVu Serif\"; default: Noto Sans or DejaVu Sans", 0},
+     "with --attention: of pictures, such as \"DejaVu Serif\"; default: Noto Sans or DejaVu Sans", 0},
 };
 // clang-format on
 const int choice_option_count = sizeof choice_options / sizeof *choice_options;

@@ -47,7 +47,7 @@ const Option search_options[] = {
     {"seed", OPTION_UINT64, FIELD(seed), 0, 0, NULL, NULL,
      "with --sample: another seed gives other samples", 0},
     {"shortlist", OPTION_FLAG, FIELD(shortlist), 0, 0, NULL, NULL,
-     "with --int8: score only frequent tokens and translations of the source's, which is faster",
+     "for int8 weights: score only frequent tokens and translations of the source's, which is faster",
      0},
     {"batch-rows", OPTION_INT, FIELD(batch_rows), 0, 65536, NULL, NULL,
      "hypotheses computed together, of all sentences; fewer need less memory; 0: 84, with int8 weights 42", OPTION_EXPERT},

@@ -59,7 +59,8 @@ static const Option data_options[] = {
     {"train-tsv", OPTION_LIST, FIELD(train.tsv), 0, 0, NULL, "FILE",
      "source and target in one file: separated by a TAB, CSV, or a TMX", 0},
     {"columns", OPTION_TEXT, FIELD(columns), 0, 0, NULL, "S,T",
-     "the columns of source and target in such files, or languages of a TMX; default: 1,2", 0},
+     "with --train-tsv or --valid-tsv: the columns of source and target, or languages of a TMX; default: "
+     "1,2", 0},
     {"valid-source", OPTION_LIST, FIELD(valid.source), 0, 0, NULL, "FILE",
      "source sentences for validation", OPTION_COMMON},
     {"valid-target", OPTION_LIST, FIELD(valid.target), 0, 0, NULL, "FILE",
@@ -111,7 +112,7 @@ static const Option fine_tuning_options[] = {
      "begin from the weights, the vocabulary and the shape of a model: a file, or the folder of "
      "another run", 0},
     {"replay", OPTION_FLAG, FIELD(replay), 0, 0, NULL, NULL,
-     "with --init, a run's folder: learn also from the text that it was trained on", 0},
+     "with --init FOLDER: learn also from the text that this run was trained on", 0},
     {"extend-vocabulary", OPTION_INT, FIELD(extend_vocabulary), 0, 1000000, NULL, "N",
      "with --init: add up to N subwords of the new text that the vocabulary lacks (bpe and unigram), "
      "first the characters", 0},
@@ -297,9 +298,6 @@ static bool check(const Settings *s, Error *error)
         t->activation_dropout == 0)
         return error_set(error, "--r-drop compares two passes with different dropout, but "
                                 "there is no dropout: give a --dropout above 0");
-    if (s->fine_tuning.extend_vocabulary && !s->fine_tuning.init)
-        return error_set(error, "--extend-vocabulary adds tokens to those of a model: give it "
-                                "with --init MODEL");
     return check_vocabulary(s, error);
 }
 

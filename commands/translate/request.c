@@ -45,7 +45,7 @@ static const Option request_options[] = {
      "with --attention or --show: do not join subwords to words. \"·\" stands before a piece that goes on "
      "with a word", 0},
     {"whole-words", OPTION_FLAG, FIELD(words), 0, 0, NULL, NULL,
-     "the opposite of --pieces, and the default: the columns of a word's pieces are added, their rows "
+     "with --attention or --show: the opposite of --pieces, and the default: the columns of a word's pieces are added, their rows "
      "averaged", OPTION_EXPERT},
     {"given", OPTION_TEXT, FIELD(given), 0, 0, NULL, "TEXT",
      "use this as the translation of the only input text, to show its attention", 0},
@@ -55,7 +55,7 @@ static const Option request_options[] = {
      "compute attention for your own queries, keys and values step by step; no model "
      "(docs/by-hand.md)", 0},
     {"word", OPTION_TEXT, FIELD(word), 0, 0, NULL, "WORD|N",
-     "the token that --explain or --by-hand follows, or its position", 0},
+     "with --explain or --by-hand: the token to follow, or its position", 0},
     {"ablate", OPTION_LIST, FIELD(intervention.ablate), 0, 0, NULL, "KIND.LAYER.HEAD=zero|uniform",
      "switch a head off, or make its attention weights uniform: cross.2.1=zero, or "
      "encoder.1.*=uniform for a layer", 0},
@@ -66,10 +66,10 @@ static const Option request_options[] = {
      "print what every head does over all of the input, or over its pairs with --target: entropy, "
      "shares of the weight, typical pairs of words", 0},
     {"from", OPTION_TEXT, FIELD(from), 0, 0, NULL, "WORD",
-     "with --head-report and --to: rank the heads by the mean weight from one word to another", 0},
-    {"to", OPTION_TEXT, FIELD(to), 0, 0, NULL, "WORD", "the word that --from attends to", 0},
+     "with --head-report: rank the heads by the mean weight from this word to that of --to", 0},
+    {"to", OPTION_TEXT, FIELD(to), 0, 0, NULL, "WORD", "with --from: the word that it attends to", 0},
     {"pair-count", OPTION_INT, FIELD(pair_count), 1, 1000000, NULL, "N",
-     "pairs of words in --head-report occur at least this often", OPTION_EXPERT},
+     "with --head-report: its pairs of words occur at least this often", OPTION_EXPERT},
     {"neighbours", OPTION_TEXT, FIELD(neighbours), 0, 0, NULL, "WORD",
      "print the nearest embeddings of a word, and whose keys answer its query best", 0},
     {"backward", OPTION_FLAG, FIELD(backward), 0, 0, NULL, NULL,
@@ -80,13 +80,14 @@ static const Option request_options[] = {
      "translations (--target, or lines of source TAB target or source ||| target) only the links",
      OPTION_COMMON},
     {"align-unit", OPTION_CHOICE, FIELD(align_unit), 0, 0, align_unit_names, NULL,
-     "what --align links and counts: words, tokens of the model, or characters: code points, without blanks", 0},
+     "with --align: what it links and counts: words, tokens of the model, or characters: code points, "
+     "without blanks", 0},
     {"align-join", OPTION_CHOICE, FIELD(align_join), 0, 0, align_join_names, NULL,
-     "with --align --no-model, which learns the links from the pairs themselves: how its two directions "
-     "are joined", OPTION_EXPERT},
+     "with --align --no-model: how the two directions of what it learns from the pairs are joined",
+     OPTION_EXPERT},
     {"gold", OPTION_TEXT, FIELD(gold), 0, 0, NULL, "FILE",
-     "with --align and --target: the gold links, line by line. Prints the alignment error rate of "
-     "every layer and head", OPTION_EXPERT},
+     "with --align: the gold links of the translations of --target, line by line. Prints the alignment "
+     "error rate of every layer and head", OPTION_EXPERT},
     {"score", OPTION_FLAG, FIELD(score), 0, 0, NULL, NULL,
      "print the log probability of given translations, source TAB target, and their perplexity",
      OPTION_COMMON},
@@ -102,19 +103,19 @@ static const Option request_options[] = {
      "with --hypothesis: 95 % intervals and p-values by (paired) bootstrap resampling, or p-values by "
      "approximate randomization; auto: bootstrap for several systems", 0},
     {"trials", OPTION_INT, FIELD(trials), 0, 1000000, NULL, "N",
-     "of --significance; 0: 1,000 of bootstrap, 10,000 of randomization", OPTION_EXPERT},
+     "with --hypothesis: of --significance; 0: 1,000 of bootstrap, 10,000 of randomization", OPTION_EXPERT},
     {"documents", OPTION_FLAG, FIELD(documents), 0, 0, NULL, NULL,
      "with --hypothesis: empty lines end documents, which --json scores and --significance draws in "
      "place of lines", OPTION_EXPERT},
     {"invalid", OPTION_CHOICE, FIELD(invalid), 0, 0, text_invalid_names, NULL,
      "a line that is not valid UTF-8: stop, or replace each invalid byte by U+FFFD", 0},
     {"bleu-tokenize", OPTION_CHOICE, FIELD(bleu_tokenize), 0, 0, tokenization_names, NULL,
-     "tokenization of BLEU, as sacrebleu names it; ja-mecab and ko-mecab need MeCab, spm takes the "
-     "pieces of a SentencePiece model", 0},
+     "with --reference: tokenization of BLEU, as sacrebleu names it; ja-mecab and ko-mecab need MeCab, "
+     "spm takes the pieces of a SentencePiece model", 0},
     {"bleu-model", OPTION_TEXT, FIELD(bleu_model), 0, 0, NULL, "FILE",
-     "the SentencePiece model of --bleu-tokenize spm; default: that of --model", 0},
+     "with --reference: the SentencePiece model of --bleu-tokenize spm; default: that of --model", 0},
     {"lowercase", OPTION_FLAG, FIELD(lowercase), 0, 0, NULL, NULL,
-     "ignore case in BLEU and chrF; TER always does", 0},
+     "with --reference: ignore case in BLEU and chrF; TER always does", 0},
     {"html", OPTION_FLAG, FIELD(html), 0, 0, NULL, NULL,
      "each text, or the whole of standard input, is an HTML document: translate what people read in it, "
      "and keep the rest", 0},
@@ -178,10 +179,8 @@ static bool check(Request *r, Error *error)
         {r->given && (r->search.n_best > 1 || r->score || r->target || hypothesis || r->prefix),
          "--given is one whole translation: it does not go with --n-best, --score, --target, "
          "--hypothesis or --prefix"},
-        {hypothesis && (!reference || r->texts.count),
-         "--hypothesis scores a file of translations: it needs --reference, and no text"},
-        {(r->significance != SIGNIFICANCE_AUTO || r->documents) && !hypothesis,
-         "--significance and --documents go with --hypothesis: they need all lines again"},
+        {hypothesis && r->texts.count,
+         "--hypothesis scores a file of translations: leave out the text"},
         {(r->bleu_tokenize == TOKENIZATION_SPM && hypothesis && !r->bleu_model) ||
              (r->bleu_model && r->bleu_tokenize != TOKENIZATION_SPM),
          "--bleu-tokenize spm and --bleu-model FILE go together: FILE is a SentencePiece "
@@ -198,7 +197,6 @@ static bool check(Request *r, Error *error)
         {(r->list_vocabulary || r->neighbours) && (work || picture || r->save_int8),
          "--list-vocabulary and --neighbours print words and stop: there is nothing to "
          "translate, to score or to save with them"},
-        {r->word && !r->explain && !r->by_hand, "--word goes with --explain or --by-hand"},
         {r->by_hand && (work || r->show || r->save_int8 || r->list_vocabulary ||
                         r->neighbours || r->page || r->export),
          "--by-hand computes with numbers and needs no text and no model: only --word, "
@@ -218,23 +216,18 @@ static bool check(Request *r, Error *error)
          "--html prints a document: only options of texts and of searching go with it"},
         {r->explain && (r->json || r->align),
          "--explain is text for people: it does not go with --json or --align"},
-        {(r->from || r->to) && (!r->head_report || !r->from || !r->to || r->json),
+        {r->from && (!r->to || r->json),
          "--from WORD --to WORD go together with --head-report, without --json"},
         {r->head_report &&
              (r->align || r->explain || r->score || hypothesis || reference || picture),
          "--head-report goes with --target: ask for other views alone"},
-        {r->target && !r->score && !r->align && !r->head_report,
-         "--target goes with --score, --align or --head-report: it has the translations that "
-         "are given"},
-        {r->align_unit != ALIGN_WORDS && !r->align, "--align-unit goes with --align"},
         {!r->model.count && r->align &&
              (r->json || r->align_unit == ALIGN_TOKENS || picture || r->explain ||
               r->head_report),
          "--align --no-model prints the links of words or characters, and nothing else"},
-        {r->align_join != JOIN_GROWN && (r->model.count || !r->align),
+        {r->align_join != JOIN_GROWN && r->model.count,
          "--align-join goes with --align --no-model"},
         {r->gold && r->json, "--gold prints a table: it does not go with --json"},
-        {r->gold && !r->align, "--gold goes with --align: it has the right links"},
         {dashes > 1, "only one of the input, --reference, --target, --hypothesis "
                      "and --gold can be standard input"},
         {pairs && (reference || picture),

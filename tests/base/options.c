@@ -35,7 +35,8 @@ static const Option model_options[] = {
 static const Option training_options[] = {
     {"learning-rate", OPTION_REAL, AT(rate), 1e-8, 1, NULL, NULL,
      "the peak: of the schedule", OPTION_COMMON},
-    {"free", OPTION_REAL, AT(free), 0, 0, NULL, NULL, "any number", OPTION_EXPERT},
+    {"free", OPTION_REAL, AT(free), 0, 0, NULL, NULL, "with --output or --quiet: any number",
+     OPTION_EXPERT},
     {"seed", OPTION_UINT64, AT(seed), 0, 0, NULL, NULL, "of all random numbers", 0},
     {"schedule", OPTION_CHOICE, AT(schedule), 0, 0, schedules, "NAME",
      "how the learning rate changes", 0},
@@ -158,6 +159,10 @@ TEST(wrong_use_is_explained)
         {"--no-", "unknown option '--no-': see --help"},
         {"--d_model 4", "unknown option '--d_model': did you mean '--d-model'?"},
         {"--bias", "unknown option '--bias': see --help"},  // the old name of a saved value
+        {"--free 1",
+         "--free goes with --output or --quiet: give that, too, or leave out --free"},
+        {"--free 1 --no-quiet --no-output",
+         "--free goes with --output or --quiet: give that, too, or leave out --free"},
         // hints only where they are near
         {"--sead", "unknown option '--sead': did you mean '--seed'?"},
         {"--send", "unknown option '--send': did you mean '--seed'?"},
@@ -209,7 +214,7 @@ TEST(stronger_sources_win)
     assert_null(options_find_text(groups, 3, 10, argv, "d-model"));
     assert_null(values.output);  // nothing was set
 
-    assert_true(parse("--d-model=64 --free=1 --no-output-bias --train-source=a "
+    assert_true(parse("--d-model=64 --free=1 --quiet --no-output-bias --train-source=a "
                       "--train-source=b"));
     assert_int_equal(values.source.count, 2);
     assert_true(options_from_json(groups, 3,
@@ -217,7 +222,7 @@ TEST(stronger_sources_win)
                                   "[\"c\",\"d\",\"e\"]}}",
                                   "config.json", false, &error));
     assert_int_equal(values.source.count, 3);
-    assert_true(parse("--free=2 --train-source mine --train-source=yours"));
+    assert_true(parse("--quiet --free=2 --train-source mine --train-source=yours"));
     assert_int_equal(values.width, 64);
     assert_false(values.bias);
     assert_true(values.free == 2);
@@ -260,7 +265,7 @@ TEST(help_shows_the_table)
         "  -h                   help\n"
         "\n"
         "Expert\n"
-        "  --free X             any number (default 0)\n");
+        "  --free X             with --output or --quiet: any number (default 0)\n");
     assert_string_equal(
         brief,
         "  --learning-rate X  the peak\n"

@@ -128,7 +128,7 @@ wrong "a picture that is none" 2 "\.png, .svg, .pdf or .html file, not" translat
 wrong "rollout of cross-attention" 1 "rollout is of self-attention: choose --attention-kind" translate --model run --head rollout --show one
 wrong "the largest weights explained" 1 "one head is explained" translate --model run --head max --explain one
 check "the largest weights are not for a page" sh -c "! '$BIN/translate' --model run --head max --attention x.html one 2>err && grep -q 'head max is for pictures' err && test ! -e x.html"
-wrong "a head that is none" 2 "must be a number from 1" translate --head x one
+wrong "a head that is none" 2 "must be a number from 1" translate --show --head x one
 wrong "a head that the model does not have" 1 "a layer of the model has 2 heads" \
     translate --model run --attention look.png --head 5 one
 wrong "--given for two texts" 2 "one TEXT" translate --given ONE one two
@@ -182,6 +182,10 @@ check "empty lines and long ones are skipped and counted" sh -c '
 
 # ---- what can be wrong: models and folders ----
 wrong "no model yet" 1 "no model at 'nowhere'.*train" translate --model nowhere one
+for option in "--seed 2" "--layer 1" --lowercase "--trials 9" "--from one" --pieces; do
+    # shellcheck disable=SC2086
+    wrong "$option that nothing reads" 2 "${option% *} goes with --" translate $option one
+done
 wrong "no model at all" 2 "leaves no model" translate --no-model one
 wrong "no model to export" 2 "leaves no model" translate --no-model --export out
 wrong "a picture beside an export" 2 "only --model goes" translate --export out --attention a.png

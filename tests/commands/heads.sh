@@ -70,8 +70,8 @@ for range in 0:0.5 auto 0.1:0.2; do
     check "--range $range" test -s range$range.png
 done
 check "which changes the colours" sh -c '! cmp -s range0:0.5.png range0.1:0.2.png'
-wrong "a range that is none" 2 "takes auto or LOW:HIGH" translate --range 0.5:0 "jane sleeps"
-wrong "words that are none" 2 "takes FIRST-LAST, such as 10-25, not '9-2'" translate --words 9-2 "jane sleeps"
+wrong "a range that is none" 2 "takes auto or LOW:HIGH" translate --attention a.png --range 0.5:0 "jane sleeps"
+wrong "words that are none" 2 "takes FIRST-LAST, such as 10-25, not '9-2'" translate --show --words 9-2 "jane sleeps"
 wrong "words past the end" 1 "a sentence has only 4 words" sh -c '"$0" "$@" >/dev/null' \
     "$BIN/translate" --quiet --model "$toy/model.safetensors" --words 8-9 --show "jane sleeps"
 wrong "a page" 2 "a .png, .svg or .pdf file" translate --bare --attention x.html "jane sleeps"

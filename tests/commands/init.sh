@@ -125,7 +125,7 @@ wrong "a run does not go on with another number" 1 "started with another --exten
     extend --init bpe --extend-vocabulary 31 --output more-bpe
 wrong "words" 1 "base/best.safetensors: --extend-vocabulary adds subwords .* and this one is of words" \
     extend --init base --output no
-wrong "no model to extend" 2 "--extend-vocabulary adds tokens to those of a model: give it with --init" extend --output no
+wrong "no model to extend" 2 "--extend-vocabulary goes with --init: give that, too" extend --output no
 wrong "a tokenizer of one's own" 2 "--tokenizer-model contradicts" extend --init bpe --tokenizer-model x.model --output no
 "$latest" "$BIN/train" $corpus $parts --vocabulary separate --tying decoder --max-updates 5 --quiet --output two 2>err
 check "two vocabularies" extend --init two --max-updates 5 --valid-every 5 --output more-two

@@ -45,7 +45,7 @@ score --hypothesis documents --reference documents --documents --json >out
 check "--documents: empty lines end them" grep -q '"documents":\[{"bleu":100,[^{]*},{"bleu":100,[^{]*}\]}$' out
 wrong "systems of different length" 1 "line 2 is missing in 1 of the 2 files" \
     score --hypothesis hyp --hypothesis short --reference ref
-wrong "--significance of one translation" 2 "--significance and --documents go with --hypothesis" \
+wrong "--significance of one translation" 2 "--significance goes with --hypothesis" \
     score --significance bootstrap --reference ref x
 
 # ---- tokenizations ----
