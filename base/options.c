@@ -342,8 +342,8 @@ static bool check_with(const OptionGroup *groups, int count, const Option *optio
         if (name += 2,
             find(&other, groups, count, name, strcspn(name, " ,:")) && is_set(&other))
             return true;
-    return error_set(error, "--%s goes with %.*s: give that, too, or leave out --%s",
-                     option->name, length, with, option->name);
+    return error_set(error, "--%s goes with %.*s: give that, too, or leave it out",
+                     option->name, length, with);
 }
 
 bool options_parse(const OptionGroup *groups, int count, int argc, char *const *argv,

@@ -42,8 +42,8 @@ static const Option request_options[] = {
     {"show", OPTION_FLAG, FIELD(show), 0, 0, NULL, NULL,
      "print the attention below each translation; with --json: all weights", OPTION_COMMON},
     {"pieces", OPTION_FLAG, FIELD(pieces), 0, 0, NULL, NULL,
-     "with --attention or --show: do not join subwords to words. \"·\" stands before a piece that goes on "
-     "with a word", 0},
+     "with --attention, --show or --explain: do not join subwords to words. \"·\" stands before a piece "
+     "that goes on with a word", 0},
     {"whole-words", OPTION_FLAG, FIELD(words), 0, 0, NULL, NULL,
      "with --attention or --show: the opposite of --pieces, and the default: the columns of a word's pieces are added, their rows "
      "averaged", OPTION_EXPERT},

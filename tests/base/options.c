@@ -159,10 +159,9 @@ TEST(wrong_use_is_explained)
         {"--no-", "unknown option '--no-': see --help"},
         {"--d_model 4", "unknown option '--d_model': did you mean '--d-model'?"},
         {"--bias", "unknown option '--bias': see --help"},  // the old name of a saved value
-        {"--free 1",
-         "--free goes with --output or --quiet: give that, too, or leave out --free"},
+        {"--free 1", "--free goes with --output or --quiet: give that, too, or leave it out"},
         {"--free 1 --no-quiet --no-output",
-         "--free goes with --output or --quiet: give that, too, or leave out --free"},
+         "--free goes with --output or --quiet: give that, too, or leave it out"},
         // hints only where they are near
         {"--sead", "unknown option '--sead': did you mean '--seed'?"},
         {"--send", "unknown option '--send': did you mean '--seed'?"},

@@ -112,7 +112,7 @@ check "and no message is in a file" sh -c '
     for file in last.safetensors config.json; do cmp plain/$file closed/$file || exit 1; done;
     ! grep -l "^training \|^validation " closed/*'
 for given in "" --ignore-signal=PIPE; do
-    (env --default-signal $given "$BIN/translate" --model prompt/last.safetensors --beam 1 <many 2>err; echo $? >status) |
+    (env --default-signal $given "$BIN/translate" --model prompt/last.safetensors --beam 1 --quiet <many 2>err; echo $? >status) |
         head -n 1 >said
     check "./translate ends quietly when its reader has gone $given" test "$(cat status)" = 141 -a ! -s err -a -s said
 done
