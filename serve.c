@@ -59,9 +59,10 @@ static bool serve(const ServeSettings *settings, int argc, char *const *argv, Er
         wait_for_signals(&signals, service, news);
         server_quiesce(server);
     }
-    if (service) service_stop(service);
+    if (service) service_stop(service);  // which answers what the server still waits for
     if (server) server_stop(server);
     interface_close(interface);
+    service_free(service);
     return server;
 }
 

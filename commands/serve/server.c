@@ -181,12 +181,13 @@ static enum MHD_Result on_request(void *context, struct MHD_Connection *connecti
         *length = 0;
         return good ? MHD_YES : MHD_NO;
     }
-    if (!e->status) {
+    if (!e->waits) {
         if (server->ending) exchange_error(e, 503, "The server is ending");
         else if (read_parameters(e)) server->handle(e, server->context);
+        if (e->waits) return MHD_YES;  // to be called again, when the other thread has answered
     }
-    if (e->response) return MHD_queue_response(connection, (unsigned)e->status, e->response);
-    return e->waits ? MHD_YES : MHD_NO;
+    return e->response ? MHD_queue_response(connection, (unsigned)e->status, e->response)
+                       : MHD_NO;
 }
 
 static void write_log(const Exchange *e)

@@ -314,7 +314,7 @@ Service *service_start(const ServeSettings *settings, int argc, char *const *arg
                 start_lane(&s->lane[0], s, threads, 1, error) &&
                 start_lane(&s->lane[1], s, 1, threads, error);
     if (good) return s;
-    service_stop(s);
+    service_free(s);
     return NULL;
 }
 
@@ -327,9 +327,16 @@ void service_stop(Service *s)
     pthread_mutex_unlock(&s->lock);
     for (int l = 0; l < 2; l++) {
         for (int i = 0; i < s->lane[l].threads; i++) pthread_join(s->lane[l].thread[i], NULL);
-        free(s->lane[l].thread);
+        s->lane[l].threads = 0;
     }
+}
+
+void service_free(Service *s)
+{
+    if (!s) return;
+    service_stop(s);
     for (int i = 0; i < s->pairs; i++) release(s, s->pair[i].loaded);
+    for (int l = 0; l < 2; l++) free(s->lane[l].thread);
     free(s->pair);
     free(s);
 }

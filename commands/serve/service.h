@@ -48,5 +48,6 @@ bool service_add(Service *service, Task *task);
 /* Loads all models again. Requests go on with the old ones meanwhile, and if one cannot be loaded. */
 bool service_reload(Service *service, Error *error);
 
-/* Translates what waits, ends the threads and frees all. */
+/* Translates what waits and ends the threads; no task can be added then. */
 void service_stop(Service *service);
+void service_free(Service *service);  // allowed on NULL
