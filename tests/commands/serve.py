@@ -16,7 +16,7 @@ def check(name, good, why=""):
 
 def ask(method, path, body=None, kind="application/json", headers={}):
     """The status, the headers and the body of an answer, as JSON if it is that."""
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=100)
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=1000)
     body = json.dumps(body) if isinstance(body, (dict, list)) else body
     connection.request(method, path, body, {**({"Content-Type": kind} if body is not None else {}), **headers})
     answer = connection.getresponse()
