@@ -13,24 +13,25 @@
 enum { WORD_BYTES = 6 };
 
 static const struct Size {
-    double words;  // of the text, at most
+    double words, pairs;  // of the text, at most
     int vocabulary, width, heads, ffn, layers, batch_tokens;
     double rate, dropout, r_drop, augment;
     double length;  // tokens in training, for each root of the tokens of the text
 } sizes[] = {
-    {3e3, 500, 128, 4, 256, 2, 1024, 0.005, 0.1, 0, 0, 6000},
-    {6e4, 3000, 192, 6, 384, 2, 2048, 0.003, 0.2, 4, 0.3, 20000},
-    {3e5, 5000, 128, 4, 256, 4, 2048, 0.003, 0.2, 4, 0.3, 20000},
-    {1.2e6, 10000, 128, 4, 256, 4, 4096, 0.004, 0.1, 4, 0.3, 20000},
-    {3e6, 10000, 256, 8, 512, 4, 8192, 0.003, 0.1, 4, 0.3, 18000},
-    {1e7, 10000, 256, 8, 512, 4, 8192, 0.003, 0.1, 0, 0.3, 25000},
-    {INFINITY, 16000, 256, 8, 1024, 4, 12288, 0.002, 0.1, 0, 0.3, 40000},
+    {3e3, INFINITY, 500, 128, 4, 256, 2, 1024, 0.005, 0.1, 0, 0, 6000},
+    {6e4, INFINITY, 3000, 192, 6, 384, 2, 2048, 0.003, 0.2, 4, 0.3, 20000},
+    {3e5, INFINITY, 5000, 128, 4, 256, 4, 2048, 0.003, 0.2, 4, 0.3, 20000},
+    {1.2e6, 4e4, 10000, 128, 4, 256, 4, 4096, 0.004, 0.1, 4, 0.3, 20000},
+    {1.2e6, INFINITY, 10000, 256, 8, 512, 4, 4096, 0.003, 0.1, 4, 0.3, 16000},
+    {3e6, INFINITY, 10000, 256, 8, 512, 4, 8192, 0.003, 0.1, 4, 0.3, 18000},
+    {1e7, INFINITY, 10000, 256, 8, 512, 4, 8192, 0.003, 0.1, 0, 0.3, 25000},
+    {INFINITY, INFINITY, 16000, 256, 8, 1024, 4, 12288, 0.002, 0.1, 0, 0.3, 40000},
 };
 
-static const struct Size *size_of(double words)
+static const struct Size *size_of(const Settings *s)
 {
     const struct Size *size = sizes;
-    while (words > size->words) size++;
+    while (s->words > size->words || s->pairs > size->pairs) size++;
     return size;
 }
 
@@ -38,8 +39,9 @@ static void choose(Settings *s, const CorpusText *text)
 {
     TrainingConfig *t = &s->training;
     size_t n = text->pairs;
+    s->pairs = (double)n;
     s->words = (double)(text->start[SOURCE][n] + text->start[TARGET][n]) / WORD_BYTES;
-    const struct Size *size = size_of(s->words);
+    const struct Size *size = size_of(s);
     if (corpus_is_unspaced(text, TARGET)) s->data.bleu_tokenize = TOKENIZATION_CHAR;
     t->batch_tokens = size->batch_tokens;
     t->learning_rate = size->rate;
@@ -72,7 +74,7 @@ static void set_length(Settings *s, const CorpusReport *train, double fit)
 {
     TrainingConfig *t = &s->training;
     double tokens = tokens_of(train);
-    double all = size_of(s->words)->length * sqrt(tokens) / (s->fine_tuning.init ? 4 : 1);
+    double all = size_of(s)->length * sqrt(tokens) / (s->fine_tuning.init ? 4 : 1);
     double updates = fmax(150, all / fmin(tokens, t->batch_tokens));
     // three times as many still gain a little
     t->max_updates = (int)(fit > 0 ? fmax(1, fmin(3 * updates, fit)) : updates);
@@ -108,7 +110,7 @@ bool auto_choose(Settings *s, const CorpusText *text, Error *error)
     Settings chosen = *s;
     if (!s->automatic) return true;
     choose(&chosen, text);
-    s->words = chosen.words;
+    s->words = chosen.words, s->pairs = chosen.pairs;
     return settings_take(s, &chosen, error);
 }
 
@@ -127,9 +129,10 @@ bool auto_lengthen(Settings *s, const CorpusReport *train, const CorpusReport *v
 void auto_report(const Settings *s, const CorpusReport *train)
 {
     const TrainingConfig *t = &s->training;
-    char words[NUMBER_TEXT], updates[NUMBER_TEXT];
-    console_say("automatic     as the text has about %s words; options override it:",
-                number_text(words, s->words));
+    char words[NUMBER_TEXT], pairs[NUMBER_TEXT], updates[NUMBER_TEXT];
+    console_say(
+        "automatic     as the text has about %s words in %s pairs; options override it:",
+        number_text(words, s->words), number_text(pairs, s->pairs));
     console_say("  learns with Muon, rate %g, dropout %g%s", t->learning_rate, t->dropout,
                 t->r_drop > 0 ? " and R-Drop, since it will read each sentence often" : "");
     console_say("  for         %s updates of %d tokens: %.1f times through the text",

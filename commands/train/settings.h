@@ -64,7 +64,7 @@ typedef struct Settings {
     CorpusFiles train, valid;             // what data.train and data.valid name
     TrainingConfig before;                // of the run that goes on: set by settings_agree
     bool automatic;                       // --preset auto, and a corpus of one's own
-    double words;                         // of its training text (commands/train/auto.h)
+    double words, pairs;                  // of its training text (commands/train/auto.h)
     double seconds;                       // that --time gives; 0: no limit
     int new_pairs, new_tables;  // files of the training text that are not those of --replay
     unsigned frozen;            // what --freeze names, a sum of PART_… (model/params.h)

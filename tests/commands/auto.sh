@@ -17,10 +17,14 @@ value() { sed -n "s/.*\"$1\": \([^,]*\),*\$/\1/p" run/config.json; }
 
 auto --dry-run --output run
 check "auto is the default for a corpus" test $? -eq 0
-says "and says so" "^automatic  *as the text has about [0-9,]* words; options override it:$"
+says "and says so" "^automatic  *as the text has about [0-9,]* words in [0-9,]* pairs; options override it:$"
 says "how it learns" "^  learns with Muon, rate 0.00[35], dropout [0-9.]*"
 says "how long" "^  for *[0-9,]* updates of [0-9]* tokens: [0-9.]* times through the text$"
 says "what it multiplies" "^  products *\(bf16\|float\)"
+for pairs in 39600:128 48000:256; do
+    auto --weight $((${pairs%:*} / 400)) --no-byte-fallback --tokenizer word --vocab-size 60 --dry-run --output run
+    says "of ${pairs%:*} pairs, a width of ${pairs#*:}" "^model .* width ${pairs#*:}, "
+done
 auto --preset tiny --dry-run --output run
 check "no word of it with another preset" sh -c '! grep -q "^automatic" err'
 
