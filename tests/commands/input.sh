@@ -115,8 +115,7 @@ check "--explain --attention-kind all says which" grep -q "^translate: --explain
 for way in "--layer 1 --head 2" "--layer 1 --head 1 --attention-kind encoder"; do
     # shellcheck disable=SC2086
     translate --show $way "one two three" >out
-    # shellcheck disable=SC2086
-    translate $way "one two three" >text
+    translate "one two three" >text
     # shellcheck disable=SC2086
     translate --json --show $way "one two three" | weights | awk -F '\t' '$9 >= 0.005 { n = sprintf("%.2f", $9); print n == "1.00" ? "1.0" : substr(n, 2) }' >expected
     check "--show $way prints the weights of --json" sh -c \
