@@ -24,11 +24,11 @@ const Option choice_options[] = {
     {"words", OPTION_TEXT, offsetof(ChoiceConfig, words), 0, 0, NULL, "FIRST-LAST",
      "with --attention or --show: only these words of both sentences, from 1", 0},
     {"range", OPTION_TEXT, offsetof(ChoiceConfig, range), 0, 0, NULL, "LOW:HIGH|auto",
-     "with --attention: the weights that the colours of a picture stand for; auto: up to the largest, as for sentences of "
-     "more than 25 words; default of others: 0:1", 0},
+     "with --attention: the weights that the colours of a picture stand for; auto: up to the largest, as "
+     "for sentences of more than 25 words; default of others: 0:1", 0},
     {"bare", OPTION_FLAG, offsetof(ChoiceConfig, bare), 0, 0, NULL, NULL,
-     "with --attention: draw one map and its labels, without other text: a figure for a column of a paper, 240 pt wide with "
-     "labels of 8 pt", 0},
+     "with --attention: draw one map and its labels, without other text: a figure for a column of a "
+     "paper, 240 pt wide with labels of 8 pt", 0},
     {"font", OPTION_TEXT, offsetof(ChoiceConfig, font), 0, 0, NULL, "FAMILY",
      "with --attention: of pictures, such as \"DejaVu Serif\"; default: Noto Sans or DejaVu Sans", 0},
 };

@@ -45,8 +45,8 @@ static const Option request_options[] = {
      "with --attention, --show or --explain: do not join subwords to words. \"·\" stands before a piece "
      "that goes on with a word", 0},
     {"whole-words", OPTION_FLAG, FIELD(words), 0, 0, NULL, NULL,
-     "with --attention or --show: the opposite of --pieces, and the default: the columns of a word's pieces are added, their rows "
-     "averaged", OPTION_EXPERT},
+     "with --attention or --show: the opposite of --pieces, and the default: the columns of a word's pieces "
+     "are added, their rows averaged", OPTION_EXPERT},
     {"given", OPTION_TEXT, FIELD(given), 0, 0, NULL, "TEXT",
      "use this as the translation of the only input text, to show its attention", 0},
     {"explain", OPTION_FLAG, FIELD(explain), 0, 0, NULL, NULL,
@@ -103,7 +103,7 @@ static const Option request_options[] = {
      "with --hypothesis: 95 % intervals and p-values by (paired) bootstrap resampling, or p-values by "
      "approximate randomization; auto: bootstrap for several systems", 0},
     {"trials", OPTION_INT, FIELD(trials), 0, 1000000, NULL, "N",
-     "with --hypothesis: of --significance; 0: 1,000 of bootstrap, 10,000 of randomization", OPTION_EXPERT},
+     "with --hypothesis: how often --significance draws; 0: 1,000 of bootstrap, 10,000 of randomization", OPTION_EXPERT},
     {"documents", OPTION_FLAG, FIELD(documents), 0, 0, NULL, NULL,
      "with --hypothesis: empty lines end documents, which --json scores and --significance draws in "
      "place of lines", OPTION_EXPERT},

@@ -262,7 +262,7 @@ TEST(refusals)
             translator_run(&out, &alone, &input, &search_default, workers[1], NULL, &error));
         if (!strstr(error.text, WRONG[w].says)) fail_msg("said: %s", error.text);
     }
-    Translations out;  // but without a beginning there is room for them
+    Translations out;  // but without a beginning they fit
     search(&out, &full, NULL, &search_default, FIRST, 1);
     assert_int_equal(count_wrong(&out, &full), 0);
     translations_free(&out);
