@@ -70,14 +70,12 @@ static double tokens_of(const CorpusReport *report)
     return (double)(report->tokens[SOURCE] + report->tokens[TARGET]);
 }
 
-static void set_length(Settings *s, const CorpusReport *train, double fit)
+/* Updates, after which more would hardly help. */
+static double length(const Settings *s, const CorpusReport *train)
 {
-    TrainingConfig *t = &s->training;
     double tokens = tokens_of(train);
     double all = size_of(s)->length * sqrt(tokens) / (s->fine_tuning.init ? 4 : 1);
-    double updates = fmax(150, all / fmin(tokens, t->batch_tokens));
-    // three times as many still gain a little
-    t->max_updates = (int)(fit > 0 ? fmax(1, fmin(3 * updates, fit)) : updates);
+    return fmax(150, all / fmin(tokens, s->training.batch_tokens));
 }
 
 /* The work of a validation as a share of that of an update, in tokens that pass forward through the
@@ -96,8 +94,10 @@ static void set_pace(Settings *s, const CorpusReport *train, const CorpusReport 
 {
     enum { VALIDATIONS = 20, APART = 250 };  // at most; updates, at least
     static const double SHARE = 0.1;         // of the work that is validation's, at most
+    static const double FEW = 0.45;          // of all updates: better without R-Drop
     TrainingConfig *t = &s->training;
     double updates = t->max_updates ? t->max_updates : 5000;
+    if (updates < FEW * length(s, train)) t->r_drop = 0;
     t->warmup = (int)fmin(1000, updates / 6);
     t->ema = fmax(0, round(1000 * fmin(0.999, 1 - 8 / updates)) / 1000);
     double count = fmin(fmin(VALIDATIONS, updates / APART),
@@ -119,7 +119,9 @@ bool auto_lengthen(Settings *s, const CorpusReport *train, const CorpusReport *v
 {
     Settings chosen = *s;
     if (!s->automatic) return true;
-    set_length(&chosen, train, fit);
+    double updates = length(s, train);
+    // three times as many still gain a little
+    chosen.training.max_updates = (int)(fit > 0 ? fmax(1, fmin(3 * updates, fit)) : updates);
     if (!settings_take(s, &chosen, error)) return false;
     chosen.training.max_updates = s->training.max_updates;
     set_pace(&chosen, train, valid);
@@ -134,7 +136,9 @@ void auto_report(const Settings *s, const CorpusReport *train)
         "automatic     as the text has about %s words in %s pairs; options override it:",
         number_text(words, s->words), number_text(pairs, s->pairs));
     console_say("  learns with Muon, rate %g, dropout %g%s", t->learning_rate, t->dropout,
-                t->r_drop > 0 ? " and R-Drop, since it will read each sentence often" : "");
+                t->r_drop > 0            ? " and R-Drop, since it will read each sentence often"
+                : size_of(s)->r_drop > 0 ? " and no R-Drop, which takes more updates"
+                                         : "");
     console_say("  for         %s updates of %d tokens: %.1f times through the text",
                 number_text(updates, t->max_updates), t->batch_tokens,
                 t->max_updates * fmin(1, t->batch_tokens / tokens_of(train)));

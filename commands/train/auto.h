@@ -10,7 +10,7 @@
 bool auto_choose(Settings *settings, const CorpusText *text, Error *error);
 
 /* The same for the number of updates: with --time, those that fit; 0: as long as much is gained.
- * Warm-up, moving average and validations follow from it. */
+ * Warm-up, moving average, validations, and whether few updates do without R-Drop follow from it. */
 bool auto_lengthen(Settings *settings, const CorpusReport *train, const CorpusReport *valid,
                    double fit, Error *error);
 

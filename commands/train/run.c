@@ -500,16 +500,20 @@ bool run_fit_time(Run *run, Error *error)
 {
     static const double TRAINING = 0.9;  // of the time; validations and pictures get the rest
     Settings *settings = run->settings;
-    double each, fit;
+    double each, fit, r_drop;
     if (settings->seconds == 0 || run->resumed) return true;
     console_stage("timing some updates …");
-    if (!run_time_updates(&each, run, error)) return false;
-    fit = fmax(1, TRAINING * (settings->seconds - (clock_seconds() - run->begun)) / each);
+    do {  // again without R-Drop, if it leaves too few
+        r_drop = settings->training.r_drop;
+        if (!run_time_updates(&each, run, error)) return false;
+        fit = fmax(1, TRAINING * (settings->seconds - (clock_seconds() - run->begun)) / each);
+        if (!distributed_share(&fit, sizeof fit, error) ||
+            !auto_lengthen(settings, &run->report, &run->valid_report, fit, error))
+            return false;
+    } while (settings->training.r_drop < r_drop);
     for (const CheckpointBlock *b = run->trainer->optimizer.block; b->at; b++)
         memset(b->at, 0, run->model.params.size * sizeof(real));
-    return distributed_share(&fit, sizeof fit, error) &&
-           auto_lengthen(settings, &run->report, &run->valid_report, fit, error) &&
-           start_or_go_on(run, error);
+    return start_or_go_on(run, error);
 }
 
 /* ---- the folder ---- */

@@ -25,6 +25,10 @@ for pairs in 39600:128 48000:256; do
     auto --weight $((${pairs%:*} / 400)) --no-byte-fallback --tokenizer word --vocab-size 60 --dry-run --output run
     says "of ${pairs%:*} pairs, a width of ${pairs#*:}" "^model .* width ${pairs#*:}, "
 done
+auto $small --weight 2 --dry-run --output run
+says "with R-Drop" "dropout 0.2 and R-Drop, since it will read each sentence often$"
+auto $small --weight 2 --max-updates 20 --dry-run --output run
+says "few updates do without R-Drop" "dropout 0.2 and no R-Drop, which takes more updates$"
 auto --preset tiny --dry-run --output run
 check "no word of it with another preset" sh -c '! grep -q "^automatic" err'
 
@@ -59,6 +63,9 @@ check "ends in its time, or with all that helps" test "$took" -le 15
 mv run timed
 auto $small --max-updates "$updates" --threads 1 --output run
 check "--time 5s has the same bits as --max-updates $updates" cmp run/best.safetensors timed/best.safetensors
+rm -rf run
+auto --weight 2 --time 2s --threads 1 --output run
+has "in little time it learns without R-Drop" r_drop 0
 rm -rf run
 for time in 5 5x m -5m nanm infh 1e9h; do
     wrong "--time $time" 2 "^train: --time takes a number with its unit, such as 90s, 30m or 2h, not '$time'$" \
