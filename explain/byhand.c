@@ -15,31 +15,42 @@
 
 static const char *const masks[] = {"none", "causal", NULL};
 // clang-format off
-static const Option settings[] = {
+static const Option settings[BYHAND_SETTINGS] = {
     {.name = "score", .kind = OPTION_CHOICE, .offset = offsetof(ByHand, score), .choices = score_names},
     {.name = "scale", .kind = OPTION_REAL, .offset = offsetof(ByHand, scale), .least = -1e6, .most = 1e6},
     {.name = "mask", .kind = OPTION_CHOICE, .offset = offsetof(ByHand, causal), .choices = masks},
     {.name = "heads", .kind = OPTION_INT, .offset = offsetof(ByHand, heads), .least = 1, .most = BYHAND_HEADS},
 };
-enum { SETTINGS = sizeof settings / sizeof *settings };
 // clang-format on
 static const Option number = {.kind = OPTION_REAL, .least = -1e6, .most = 1e6};
 
-/* How many words before the first number: those of a label. Joins them to word[0]. */
-static int join_label(char *const *word, int words)
+/* Whether a word was meant as a number, such as 0,5 or −1. The first one may be a label: 1st or -. */
+static bool meant_as_number(const char *word, bool first)
 {
-    int count = 0;
+    if (first) return strpbrk(word, "0123456789") && !word[strspn(word, "0123456789+-.,/−")];
+    return strspn(word, "0123456789+-.") || !strncmp(word, "−", strlen("−"));
+}
+
+/* *count (=) the words before the first number: those of a label. Joins them to word[0]. */
+static bool join_label(int *count, char *const *word, int words, Error *error)
+{
     char *end;
-    for (; count < words && (strtod(word[count], &end), *end); count++)
-        if (count) word[count - 1][strlen(word[count - 1])] = ' ';
-    return count;
+    for (int k = *count = 0; k < words && (strtod(word[k], &end), *end); *count = ++k) {
+        if (meant_as_number(word[k], !k))
+            return error_set(error, "'%s' is no number: write 0.5 or -1, or quote the label",
+                             word[k]);
+        if (k) word[k - 1][strlen(word[k - 1])] = ' ';
+    }
+    return true;
 }
 
 /* A row of numbers, perhaps after a label. label: if it is quoted, else NULL */
 static bool read_row(LabelledRows *to, const char *label, char *const *word, int words,
                      Error *error)
 {
-    int first = label ? 0 : join_label(word, words), count = words - first;
+    int first = 0;
+    if (!label && !join_label(&first, word, words, error)) return false;
+    int count = words - first;
     if (first) label = word[0];
     if (!to || !count)
         return error_set(
@@ -60,7 +71,8 @@ static bool read_row(LabelledRows *to, const char *label, char *const *word, int
         return error_set(error, "a label has at most %d bytes", BYHAND_LABEL - 1);
     for (int k = 0; k < count; k++) {
         double x;
-        if (!option_store(&number, &x, "a row", word[first + k], error)) return false;
+        const char *what = label || k ? "a row" : "without a label in quotes, a row";
+        if (!option_store(&number, &x, what, word[first + k], error)) return false;
         to->at[to->rows][k] = (real)x;
     }
     to->label[to->rows++] = text;
@@ -72,20 +84,29 @@ static bool read_row(LabelledRows *to, const char *label, char *const *word, int
 static bool read_line(ByHand *b, char *line, Error *error)
 {
     enum { WORDS = BYHAND_MOST + BYHAND_LABEL };  // numbers, and those of a label
-    char *word[WORDS] = {""}, *rest, *equals = strchr(line, '=');
+    char *word[WORDS] = {""}, *rest, *label = NULL;
     int words = 0, block = 0, setting = 0;
     line += strspn(line, " \t");
-    bool quoted = *line == '"';
-    const char *label = quoted ? strtok_r(line, "\"", &rest) : NULL;
-    if (equals && !quoted) *equals = ' ';
-    for (char *w = strtok_r(quoted ? NULL : line, " \t", &rest); w;
-         w = strtok_r(NULL, " \t", &rest))
+    if (*line == '"') {
+        label = line + 1;
+        if (!(line = strchr(label, '"'))) return error_set(error, "the quote is not closed");
+        *line++ = 0;
+    }
+    line[strcspn(line, "#")] = 0;
+    char *equals = label ? NULL : strchr(line, '=');
+    if (equals) *equals = ' ';
+    for (char *w = strtok_r(line, " \t", &rest); w; w = strtok_r(NULL, " \t", &rest))
         if (words < WORDS) word[words++] = w;
-    if (quoted) return read_row(b->reading, label ? label : "", word, words, error);
-    while (setting < SETTINGS && strcmp(settings[setting].name, word[0])) setting++;
+    if (label) return read_row(b->reading, label, word, words, error);
+    while (setting < BYHAND_SETTINGS && strcmp(settings[setting].name, word[0])) setting++;
     while (block < BYHAND_BLOCKS && strcmp(b->block[block].name, word[0])) block++;
-    bool set = words == 2 && setting < SETTINGS;
-    if (set && equals) return option_store(&settings[setting], b, word[0], word[1], error);
+    bool set = words == 2 && setting < BYHAND_SETTINGS;
+    if (set && equals && b->set[setting])
+        return error_set(error, "there is already a setting %s", word[0]);
+    if (set && equals) {
+        b->set[setting] = true;
+        return option_store(&settings[setting], b, word[0], word[1], error);
+    }
     if (set || equals)
         return error_set(error, "a setting is score = NAME, scale = NUMBER, mask = causal or "
                                 "heads = NUMBER");
@@ -244,7 +265,7 @@ bool byhand_read(ByHand *b, const char *path, Error *error)
     for (int k = 0; k < BYHAND_BLOCKS; k++) b->block[k].name = names[k];
     if (!text_open(&text, path, error)) return false;
     while (good && (result = text_next(&text, &line, &length, error)) == TEXT_LINE) {
-        char *copy = strndup(line, strcspn(line, "#"));
+        char *copy = strndup(line, length);
         b->line = text.line;
         good = copy ? read_line(b, copy, error) : error_memory(error, "to read a line");
         free(copy);

@@ -6,6 +6,7 @@
 #include "explain/picture.h"
 
 enum { BYHAND_BLOCKS = 9, BYHAND_MOST = 256, BYHAND_LABEL = 64, BYHAND_HEADS = 8 };
+enum { BYHAND_SETTINGS = 4 };
 
 typedef struct LabelledRows {
     const char *name;
@@ -29,6 +30,7 @@ typedef struct ByHand {
     int score;  // a Score
     double scale;
     int causal, heads;
+    bool set[BYHAND_SETTINGS];      // those that the file has
     LabelledRows output, *reading;  // reading: the block that the file's next row belongs to
     size_t line;                    // of the file that an error names
     Explanation steps;              // of one head

@@ -50,6 +50,13 @@ said "no number" 2 "not 'two'" 'query\n1 two\n'
 for first in nan inf -inf 1e9; do
     said "$first begins a row" 2 "a number from -1000000 to 1000000, not '$first'" "query\n$first 2\n"
 done
+for value in 0,5 −1 1/2 -1,5 .5.1; do
+    said "$value after a label" 3 "'$value' is no number: write 0.5 or -1, or quote the label" "query\nquick 1 2\nfox $value 2\n"
+    said "$value begins a row" 3 "'$value' is no number" "query\n1 2\n$value 2\n"
+done
+said "NaN as a label" 2 "without a label in quotes, a row takes .*, not 'NaN'" 'query\nNaN 1 2\n'
+said "a quote without an end" 2 "the quote is not closed" 'query\n"New York 1 2\n'
+said "a setting twice" 3 "already a setting score" 'score = dot\nscale = 2\nscore = cosine\n'
 ones=$(seq 257 | sed 's/.*/1/' | tr '\n' ' ')
 said "257 numbers" 2 "at most 256 rows and as many columns" "query\n$ones\n"
 said "257 rows" 258 "at most 256 rows and as many columns" "query\n$(echo $ones | tr ' ' '\n')\n"
@@ -134,9 +141,9 @@ else
 fi
 
 # Labels of several words, of digits, and of characters without a font.
-printf 'query\nNew York 1 2\n  "2023" 0 1\nkey\n"a  b" 1 2\nkey x 2 1\nvalue\n1\n2\n' >labels
+printf 'query\nNew York 1 2\n  "2023" 0 1\n1st 1 1\n- 1 1\nkey\n"a  b" 1 2\nkey x 2 1 # "#"\n"C#" 1 1#\nvalue\n1\n2\n3\n' >labels
 "$BIN/translate" --by-hand labels >out
-for label in 'New York' 2023 'a  b' 'key x'; do check "the label $label" grep -q "^    $label  *[0-9.]*  *[0-9.]*$" out; done
+for label in 'New York' 2023 'a  b' 'key x' 'C#' 1st -; do check "the label $label" grep -q "^    $label  *[0-9.]*  *[0-9.]*$" out; done
 printf 'query\n1 2\n2023 0 1\n' >digits
 wrong "a number without quotes" 1 "digits:3: this row has 3 numbers.*a label that is a number stands in quotes" "$BIN/translate" --by-hand digits
 printf 'query\na\315\270 1\nkey\nb 1\nvalue\n1\n' >strange
