@@ -417,14 +417,17 @@ static bool work(Program *p, Error *error)
 {
     const Request *r = &p->request;
     if (r->by_hand) return compute_by_hand(p, error);
+    p->bundle = &p->models.bundle[0];
+    bool without = r->bleu_tokenize != TOKENIZATION_SPM || r->bleu_model;
     if (r->hypothesis.count)
-        return scores_open(&p->scores, r, NULL, error) && scores_add_files(&p->scores, error) &&
+        return (without || request_load_models(&p->models, r, error)) &&
+               scores_open(&p->scores, r, p->bundle->vocabulary.tokenizer[TARGET], error) &&
+               scores_add_files(&p->scores, error) &&
                scores_end(&p->scores, stdout, r->json, error) &&
                stream_flush(stdout, "the scores", error);
     if (r->align && !r->model.count)
         return input_open(&p->input, r, p->news, error) && aligner_run(&p->input, r, error);
     if (r->export || r->page) return export_model(p, error);
-    p->bundle = &p->models.bundle[0];
     if (!request_load_models(&p->models, r, error)) return false;
     if (r->save_int8) return bundle_save_int8(p->bundle, r->save_int8, error);
     if (r->neighbours) return neighbours_print(p->bundle, r->neighbours, p->news, error);

@@ -151,7 +151,26 @@ static int dashes_of(const StringList *paths)
     return dashes;
 }
 
-static bool check(Request *r, Error *error)
+static const char *given(const Request *r, int argc, char *const *argv, const char *name)
+{
+    return options_find_text(r->groups, REQUEST_GROUPS, argc, argv, name);
+}
+
+/* Whether no other options are given than those in names, "|NAME|NAME|". */
+static bool check_only(const Request *r, int argc, char *const *argv, const char *names,
+                       const char *why, Error *error)
+{
+    for (OptionPlace p = {0}; options_next(&p, r->groups, REQUEST_GROUPS);) {
+        char name[48];
+        snprintf(name, sizeof name, "|%s|", p.option->name);
+        if (!strstr(names, name) && !strstr("|threads|quiet|h|help|version|", name) &&
+            given(r, argc, argv, p.option->name))
+            return error_set(error, "%s: leave out --%s", why, p.option->name);
+    }
+    return true;
+}
+
+static bool check(Request *r, int argc, char *const *argv, Error *error)
 {
     if (!choice_parse(&r->choice, &r->choice_words, error) ||
         !intervention_parse(&r->intervention, error) || !check_text("given", r->given, error) ||
@@ -160,8 +179,11 @@ static bool check(Request *r, Error *error)
     bool page = false, picture = r->attention.count || r->show;
     bool pairs = r->align && (r->target || r->gold);
     bool hypothesis = r->hypothesis.count, reference = r->reference.count;
-    bool work = r->texts.count || hypothesis || reference || r->score || r->align ||
-                r->explain || r->head_report || r->html || r->json || r->given || r->prefix;
+    bool work = r->texts.count || reference || r->score || r->align || r->explain ||
+                r->head_report || r->html || r->json || r->given || r->prefix;
+    bool model = given(r, argc, argv, "model"), pieces = r->bleu_tokenize == TOKENIZATION_SPM;
+    bool tests = r->significance > SIGNIFICANCE_NONE ||
+                 (r->significance == SIGNIFICANCE_AUTO && r->hypothesis.count > 1);
     int dashes = dashes_of(&r->reference) + is_dash(r->target) + dashes_of(&r->hypothesis) +
                  is_dash(r->gold) +
                  (!r->texts.count && !r->by_hand && !hypothesis && !r->save_int8 && !r->page &&
@@ -171,20 +193,37 @@ static bool check(Request *r, Error *error)
         page = page || format == PICTURE_HTML;
         if (format < 0) return false;
     }
+    if (r->by_hand &&
+        !check_only(r, argc, argv, "|by-hand|word|backward|attention|",
+                    "--by-hand computes with numbers and needs no text and no model", error))
+        return false;
+    if (hypothesis &&
+        !check_only(r, argc, argv,
+                    "|hypothesis|reference|significance|trials|documents|invalid|bleu-tokenize|"
+                    "bleu-model|lowercase|json|model|",
+                    "--hypothesis scores files without a model", error))
+        return false;
     const struct {
         bool wrong;
         const char *why;
     } rules[] = {
         {r->given && r->texts.count != 1, "--given is the translation of one TEXT: give one"},
-        {r->given && (r->search.n_best > 1 || r->score || r->target || hypothesis || r->prefix),
-         "--given is one whole translation: it does not go with --n-best, --score, --target, "
-         "--hypothesis or --prefix"},
+        {r->given && (r->search.n_best > 1 || r->score || r->target || r->prefix),
+         "--given is one whole translation: it does not go with --n-best, --score, --target "
+         "or --prefix"},
         {hypothesis && r->texts.count,
          "--hypothesis scores a file of translations: leave out the text"},
-        {(r->bleu_tokenize == TOKENIZATION_SPM && hypothesis && !r->bleu_model) ||
-             (r->bleu_model && r->bleu_tokenize != TOKENIZATION_SPM),
+        {hypothesis && r->trials && !tests,
+         "--trials draws for a test: give --significance or several --hypothesis, too"},
+        {r->significance == SIGNIFICANCE_RANDOMIZATION && r->hypothesis.count < 2,
+         "--significance randomization compares several --hypothesis: give another one"},
+        {r->documents && !r->json && !tests,
+         "--documents goes with --json, --significance or several --hypothesis"},
+        {(pieces && hypothesis && !r->bleu_model && !model) || (r->bleu_model && !pieces),
          "--bleu-tokenize spm and --bleu-model FILE go together: FILE is a SentencePiece "
-         "model"},
+         "model; without it, that of --model is taken"},
+        {hypothesis && model && (!pieces || r->bleu_model),
+         "--hypothesis scores files without a model: leave out --model"},
         {!r->model.count && !hypothesis && !r->by_hand && !r->align,
          "--no-model leaves no model: name one with --model"},
         {(r->page || r->export) && (work || picture || (r->page && r->export) || r->save_int8 ||
@@ -197,10 +236,8 @@ static bool check(Request *r, Error *error)
         {(r->list_vocabulary || r->neighbours) && (work || picture || r->save_int8),
          "--list-vocabulary and --neighbours print words and stop: there is nothing to "
          "translate, to score or to save with them"},
-        {r->by_hand && (work || r->show || r->save_int8 || r->list_vocabulary ||
-                        r->neighbours || r->page || r->export),
-         "--by-hand computes with numbers and needs no text and no model: only --word, "
-         "--backward and --attention go with it"},
+        {r->by_hand && r->texts.count,
+         "--by-hand computes with numbers and needs no text and no model: leave out the text"},
         {r->backward && !r->explain && !r->by_hand && !page,
          "--backward goes with --explain, --by-hand or --attention OUT.html"},
         {r->backward && (r->int8 || r->intervention.any),
@@ -210,16 +247,14 @@ static bool check(Request *r, Error *error)
          "--bare draws one map to a .png, .svg or .pdf file that --attention names: choose one "
          "--attention-kind"},
         {r->pieces && r->words, "--pieces and --whole-words are opposites: give one of them"},
-        {r->html &&
-             (r->json || r->align || r->explain || r->score || hypothesis || reference ||
-              picture || r->given || r->prefix || r->head_report || r->search.n_best > 1),
+        {r->html && (r->json || r->align || r->explain || r->score || reference || picture ||
+                     r->given || r->prefix || r->head_report || r->search.n_best > 1),
          "--html prints a document: only options of texts and of searching go with it"},
         {r->explain && (r->json || r->align),
          "--explain is text for people: it does not go with --json or --align"},
         {r->from && (!r->to || r->json),
          "--from WORD --to WORD go together with --head-report, without --json"},
-        {r->head_report &&
-             (r->align || r->explain || r->score || hypothesis || reference || picture),
+        {r->head_report && (r->align || r->explain || r->score || reference || picture),
          "--head-report goes with --target: ask for other views alone"},
         {!r->model.count && r->align &&
              (r->json || r->align_unit == ALIGN_TOKENS || picture || r->explain ||
@@ -233,12 +268,12 @@ static bool check(Request *r, Error *error)
         {pairs && (reference || picture),
          "--align of given translations translates nothing: it does not go with --reference or "
          "--attention"},
-        {r->score && (hypothesis || reference || r->align || picture || r->prefix),
-         "--score asks the model about given translations: it does not go with --hypothesis, "
-         "--reference, --align, --attention or --prefix"},
-        {r->intervention.any && (hypothesis || r->save_int8 || r->list_vocabulary),
-         "--ablate and --intervene show what a model says: they do not go with --hypothesis, "
-         "--save-int8 or --list-vocabulary"},
+        {r->score && (reference || r->align || picture || r->prefix),
+         "--score asks the model about given translations: it does not go with --reference, "
+         "--align, --attention or --prefix"},
+        {r->intervention.any && (r->save_int8 || r->list_vocabulary),
+         "--ablate and --intervene show what a model says: they do not go with --save-int8 or "
+         "--list-vocabulary"},
     };
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
         if (rules[i].wrong) return error_set(error, "%s", rules[i].why);
@@ -266,7 +301,7 @@ bool request_read(Request *r, int argc, char *const *argv, Error *error)
                             error))
         return false;
     if (r->texts.count == 1 && is_dash(r->texts.item[0])) strings_free(&r->texts);
-    if (!check(r, error)) return false;
+    if (!check(r, argc, argv, error)) return false;
     r->search.no_scores = !r->json && r->search.n_best == 1 && !r->attention.count;
     return true;
 }

@@ -47,6 +47,23 @@ wrong "systems of different length" 1 "line 2 is missing in 1 of the 2 files" \
     score --hypothesis hyp --hypothesis short --reference ref
 wrong "--significance of one translation" 2 "--significance goes with --hypothesis" \
     score --significance bootstrap --reference ref x
+files="--hypothesis hyp --reference ref"
+for option in --show "--attention a.png" --explain --align --sample "--beam 2" "--prefix a" "--terms ref" --int8 --wrapped \
+    "--protect x" "--split never" "--model toy" --score "--given a" "--page a.html"; do
+    # shellcheck disable=SC2086
+    wrong "$option beside files" 2 "scores files without a model: leave out ${option%% *}" score $files $option
+done
+for option in "--beam 2" --int8 "--model toy" "--bare --attention a.png"; do
+    # shellcheck disable=SC2086
+    wrong "$option beside numbers" 2 "needs no text and no model: leave out ${option%% *}" score --by-hand hyp $option
+done
+for alone in "" "--significance none"; do
+    # shellcheck disable=SC2086
+    wrong "--trials without a test $alone" 2 "--trials draws for a test" score $files --trials 5 $alone
+    # shellcheck disable=SC2086
+    wrong "--documents without use $alone" 2 "--documents goes with --json" score $files --documents $alone
+done
+wrong "one file cannot swap lines" 2 "compares several --hypothesis" score $files --significance randomization
 
 # ---- tokenizations ----
 printf '我喜欢猫。\n他走了。\n' >zh
@@ -63,6 +80,10 @@ wrong "and a good one" 1 "^translate: 'hyp' is no SentencePiece model" score --h
 printf 'LE CHAT\n' >cat.ref
 echo "the cat" | score --model "$here/data/toy/model.safetensors" --reference cat.ref --bleu-tokenize spm >out 2>err
 check "or that of --model" grep -q 'tok:spm|' err
+sed 's/$/ le chat/' cat.ref >chats
+"$BIN/translate" --model "$here/data/toy/model.safetensors" --reference chats --bleu-tokenize spm 2>translated <chats >out
+score --model "$here/data/toy/model.safetensors" --hypothesis out --reference chats --bleu-tokenize spm >scored
+check "also of files" sh -c 'grep "|nrefs:1|" translated | cmp - scored'
 if score --hypothesis zh --reference zh.ref --bleu-tokenize ja-mecab >out 2>err; then
     check "ja-mecab" grep -q 'tok:ja-mecab-0.*-IPA|' out
 else

@@ -76,12 +76,13 @@ ends() {
         check "without a word" test ! -s err
     done
 }
-toy="$BIN/translate --quiet --threads 1 --model $here/data/toy/model.safetensors"
+quiet="$BIN/translate --quiet --threads 1"
+toy="$quiet --model $here/data/toy/model.safetensors"
 ends "a line" $toy
 ends "a translation" $toy --score --target nobody one
 ends "links" $toy --align --target train.t --gold nobody one
-ends "a reference" $toy --hypothesis train.t --reference nobody
-ends "numbers" $toy --by-hand nobody
+ends "a reference" $quiet --hypothesis train.t --reference nobody
+ends "numbers" $quiet --by-hand nobody
 ends "a corpus" "$BIN/train" $tiny --train-source nobody --train-target train.t --output waits
 ends "its configuration" "$BIN/train" --config - --output waits
 exec 3>&-
