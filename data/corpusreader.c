@@ -16,9 +16,9 @@ static bool read_file(CorpusText *text, CorpusReport *report, const CorpusFiles 
     Records records;
     TextReader *reader = records.reader;
     TextResult result = TEXT_END;
-    bool good = records_open(&records, file->source, file->target, files->column, error);
+    bool good = records_open(&records, file->source, file->target, file->column, error);
     for (int side = 0; side < SIDES; side++)
-        reader[side].replace = files->invalid == TEXT_REPLACE;
+        reader[side].replace = file->invalid == TEXT_REPLACE;
     while (good && (result = records_next(&records, error)) == TEXT_LINE) {
         CorpusLine where = {.file = (unsigned)n, .line = reader[SOURCE].line};
         bool source = text_is_blank(records.field[SOURCE], records.length[SOURCE]),
@@ -29,7 +29,9 @@ static bool read_file(CorpusText *text, CorpusReport *report, const CorpusFiles 
     }
     for (int side = 0; side < SIDES; side++) report->replaced += reader[side].replaced;
     records_close(&records);
-    return good && result == TEXT_END;
+    good = good && result == TEXT_END;
+    if (!good && file->replay) error_prefix(error, "the text of '%s'", file->replay);
+    return good;
 }
 
 bool corpus_read(CorpusText *text, CorpusReport *report, const CorpusFiles *files, Error *error)

@@ -8,14 +8,15 @@
  * (data/records.h). */
 typedef struct CorpusFile {
     const char *source, *target;
-    int times;  // corpus_repeat; 0 is 1
+    int times;           // corpus_repeat; 0 is 1
+    int invalid;         // a TextInvalid
+    int column[SIDES];   // of a table; 0: 1 and 2
+    const char *replay;  // the run whose text it was; NULL: none
 } CorpusFile;
 
 typedef struct CorpusFiles {
     CorpusFile *file;  // [count]
     int count;
-    int invalid;        // a TextInvalid
-    int column[SIDES];  // of tables; 0: 1 and 2
 } CorpusFiles;
 
 /* Reads one or more files. Fails if two files that go together have different numbers of lines, or

@@ -103,8 +103,13 @@ static void print_vocabulary(const Run *run)
 static void print_fine_tuning(const Run *run)
 {
     const FineTuning *f = &run->settings->fine_tuning;
+    const CorpusFile *file = run->settings->train.file;
+    size_t replayed = 0;
+    for (size_t i = 0; i < run->corpus.pairs; i++)
+        replayed += file[run->corpus.line[i].file].replay != NULL;
     if (f->init && !run->resumed)
         console_say("begins with   weights and vocabulary of %s", f->init);
+    if (replayed) console_say("replayed      %zu pairs of the text of %s", replayed, f->init);
     const TokenizerExtension *source = &run->extension[SOURCE],
                              *target = &run->extension[TARGET];
     double before = (double)(source->before + target->before),

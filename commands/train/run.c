@@ -69,16 +69,14 @@ static bool extend_vocabulary(Run *run, Error *error)
     const Settings *s = run->settings;
     const CorpusText *text = &run->text;
     Vocabulary *v = &run->vocabulary;
-    int most = s->fine_tuning.extend_vocabulary, files = s->data.train.source.count;
+    int most = s->fine_tuning.extend_vocabulary;
     bool joint = vocabulary_is_joint(v), good = true;
     if (!most) return true;
     console_stage("extending the vocabulary …");
     CorpusText own = {0};
-    for (size_t pair = 0; good && pair < text->pairs; pair++) {
-        int file = text->line[pair].file;
-        bool old = file < files ? file >= s->new_pairs : file - files >= s->new_tables;
-        good = old || corpus_copy(&own, text, pair, error);
-    }
+    for (size_t pair = 0; good && pair < text->pairs; pair++)
+        good =
+            s->train.file[text->line[pair].file].replay || corpus_copy(&own, text, pair, error);
     const Sentences sides[SIDES] = {corpus_sentences(&own, SOURCE),
                                     corpus_sentences(&own, TARGET)};
     for (int side = joint ? TARGET : SOURCE; good && side < SIDES; side++)

@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static const char *const VOCABULARIES[] = {"joint", "separate", NULL};
@@ -204,20 +205,21 @@ static bool list_files(CorpusFiles *files, const CorpusNames *names, const char 
         return error_set(error,
                          "--%s-source names %d files but --%s-target %d: they go in pairs",
                          name, pairs, name, names->target.count);
-    *files = (CorpusFiles){
-        calloc((size_t)count + 1, sizeof *files->file), count, data->invalid, {1, 2}};
+    *files = (CorpusFiles){calloc((size_t)count + 1, sizeof *files->file), count};
     if (!files->file) return error_memory(error, "for the names of files");
-    int end = 0, *column = files->column;
+    int end = 0, column[SIDES] = {1, 2};
     if (data->columns &&
         (sscanf(data->columns, "%5d,%5d%n", &column[0], &column[1], &end) != 2 ||
          data->columns[end] || column[0] < 1 || column[1] < 1 || column[0] == column[1]))
         return error_set(error,
                          "--columns takes the numbers of two columns, such as 2,4, not '%s'",
                          data->columns);
-    for (int i = 0; i < pairs; i++)
-        files->file[i] = (CorpusFile){names->source.item[i], names->target.item[i], 0};
-    for (int i = pairs; i < count; i++)
-        files->file[i] = (CorpusFile){names->tsv.item[i - pairs], NULL, 0};
+    for (int i = 0; i < count; i++)
+        files->file[i] = (CorpusFile){.source = i < pairs ? names->source.item[i]
+                                                          : names->tsv.item[i - pairs],
+                                      .target = i < pairs ? names->target.item[i] : NULL,
+                                      .invalid = data->invalid,
+                                      .column = {column[SOURCE], column[TARGET]}};
     if (names != &data->train) return true;
     for (int i = 0; i < data->weight.count; i++) {
         int times, length = 0;
@@ -406,47 +408,76 @@ static bool take_model(Settings *s, Error *error)
     return good;
 }
 
-/* Appends the files that are not in the list; with `other`, pairs of files. */
-static bool append_files(StringList *list, const StringList *more, StringList *other,
-                         const StringList *more_other, Error *error)
+/* Whether a file cannot be read a second time. */
+static bool is_pipe(const char *path)
 {
-    bool good = true;
-    for (int i = 0; good && i < more->count && (!other || i < more_other->count); i++) {
-        int k = 0;
-        while (k < list->count && (strcmp(list->item[k], more->item[i]) ||
-                                   (other && strcmp(other->item[k], more_other->item[i]))))
-            k++;
-        good = k < list->count || (strings_add(list, more->item[i], error) &&
-                                   (!other || strings_add(other, more_other->item[i], error)));
-    }
-    return good;
+    struct stat about;
+    return !strcmp(path, "-") || !strncmp(path, "/dev/fd/", 8) ||
+           !strncmp(path, "/proc/self/fd/", 14) ||
+           (!stat(path, &about) && (S_ISFIFO(about.st_mode) || S_ISCHR(about.st_mode)));
 }
 
-/* With --replay: adds the training files of the run that --init names. */
-static bool take_text(Settings *s, Error *error)
+/* Whether two are the same columns of the same files. */
+static bool same_file(const CorpusFile *a, const CorpusFile *b)
 {
+    return !strcmp(a->source, b->source) && !a->target == !b->target &&
+           (a->target ? !strcmp(a->target, b->target)
+                      : !memcmp(a->column, b->column, sizeof a->column));
+}
+
+/* With --replay: adds to s->train the training files of the run that --init names, as that run read
+ * them, and those that it replayed. */
+static bool add_replay(Settings *s, int runs, Error *error)
+{
+    enum { MOST = 100 };
     char path[PATH_MAX];
-    Settings model;
-    s->new_pairs = s->data.train.source.count;
-    s->new_tables = s->data.train.tsv.count;
+    struct stat about;
+    const char *init = s->fine_tuning.init;
     if (!s->fine_tuning.replay) return true;
-    if (s->data.train.source.count != s->data.train.target.count)
-        return true;  // list_files says so
-    if (!s->fine_tuning.init || !s->data.valid.source.count + !s->data.valid.tsv.count > 1)
+    if (!init || !s->data.valid.source.count + !s->data.valid.tsv.count > 1)
         return error_set(error, "--replay needs --init, the folder of a run, and a "
                                 "validation text, since pairs that are held out of its text "
                                 "would be known to the model");
-    snprintf(path, sizeof path, "%s/config.json", s->fine_tuning.init);
-    char *text = file_read_input(path, 1 << 20, NULL, error);
-    settings_defaults(&model);
-    CorpusNames *names = &s->data.train, *more = &model.data.train;
-    bool good =
-        text && options_from_json(model.groups, SETTINGS_GROUPS, text, path, false, error) &&
-        append_files(&names->source, &more->source, &names->target, &more->target, error) &&
-        append_files(&names->tsv, &more->tsv, NULL, NULL, error);
-    settings_free(&model);
-    free(text);
-    return good;
+    if (runs > MOST)
+        return error_set(error, "--replay reads the texts of %d runs at most", MOST);
+    bool file_named = !stat(init, &about) && S_ISREG(about.st_mode);
+    const char *slash = strrchr(init, '/');
+    if (!file_named) snprintf(path, sizeof path, "%s/config.json", init);
+    else
+        snprintf(path, sizeof path, "%.*sconfig.json", slash ? (int)(slash + 1 - init) : 0,
+                 init);
+    Settings *old = s->replay = malloc(sizeof *old);
+    if (!old) return error_memory(error, "to replay a text");
+    settings_defaults(old);
+    old->given.text = file_read_input(path, 1 << 20, NULL, error);
+    if (!old->given.text ||
+        !options_from_json(old->groups, SETTINGS_GROUPS, old->given.text, path, false, error) ||
+        !list_files(&old->train, &old->data.train, "train", &old->data, error) ||
+        !add_replay(old, runs + 1, error))
+        return error_prefix(error, "--replay");
+    int own = s->train.count, count = own + old->train.count;
+    CorpusFile *file = realloc(s->train.file, (size_t)count * sizeof *file);
+    if (!file) return error_memory(error, "for the names of files");
+    s->train = (CorpusFiles){file, count};
+    for (int i = own; i < count; i++) {
+        file[i] = old->train.file[i - own];
+        if (!file[i].replay) file[i].replay = init;
+        const char *pipe = is_pipe(file[i].source)                     ? file[i].source
+                           : file[i].target && is_pipe(file[i].target) ? file[i].target
+                                                                       : NULL;
+        if (pipe)
+            return error_set(error,
+                             "the text of '%s' was read from a pipe, '%s', which --replay "
+                             "cannot read again: give it with the new text, without --replay",
+                             file[i].replay, pipe);
+        for (int k = 0; k < own; k++)
+            if (same_file(&file[k], &file[i]))
+                return error_set(error,
+                                 "'%s' is also the text of '%s', which --replay reads: leave "
+                                 "one out, or give a new text another name",
+                                 file[i].source, file[i].replay);
+    }
+    return true;
 }
 
 static bool apply_all(Settings *s, Error *error)
@@ -457,6 +488,12 @@ static bool apply_all(Settings *s, Error *error)
     const CorpusNames *train = &s->data.train;
     bool corpus = train->source.count || train->target.count || train->tsv.count;
     int named = s->run.preset, preset = named;
+    bool valid = s->data.valid.source.count || s->data.valid.tsv.count;
+    if (!corpus && named != PRESET_TOY && (s->fine_tuning.init || valid))
+        return error_set(error,
+                         "%s without a training text: give one with --train-source and "
+                         "--train-target, or --preset toy for the toy corpus",
+                         valid ? "validation files" : "--init");
     if (preset == PRESET_AUTO) preset = corpus ? PRESET_TINY : PRESET_TOY;
     if (!apply(s, preset, !corpus, error)) return false;
     s->automatic = corpus && named == PRESET_AUTO;
@@ -469,9 +506,9 @@ static bool apply_all(Settings *s, Error *error)
     }
     return find_frozen(s, error) && read_time(s, error) &&
            (distributed.rank > 0 || (take_model(s, error) && check(s, error))) &&
-           take_text(s, error) &&
            list_files(&s->train, &s->data.train, "train", &s->data, error) &&
-           list_files(&s->valid, &s->data.valid, "valid", &s->data, error);
+           list_files(&s->valid, &s->data.valid, "valid", &s->data, error) &&
+           add_replay(s, 1, error);
 }
 
 bool settings_read(Settings *s, int argc, char *const *argv, Error *error)
@@ -505,6 +542,8 @@ void settings_free(Settings *s)
     free(s->train.file);
     free(s->valid.file);
     s->train = s->valid = (CorpusFiles){0};
+    if (s->replay) settings_free(s->replay), free(s->replay);
+    s->replay = NULL;
 }
 
 /* Names numbers, flags and choices. */

@@ -61,15 +61,15 @@ typedef struct Settings {
     TrainingConfig training;
     FineTuning fine_tuning;
     OptionGroup groups[SETTINGS_GROUPS];  // of the five above, in this order
-    CorpusFiles train, valid;             // what data.train and data.valid name
+    CorpusFiles train, valid;             // what data.train and data.valid name, and --replay's
     TrainingConfig before;                // of the run that goes on: set by settings_agree
     bool automatic;                       // --preset auto, and a corpus of one's own
     double words, pairs;                  // of its training text (commands/train/auto.h)
     double seconds;                       // that --time gives; 0: no limit
-    int new_pairs, new_tables;  // files of the training text that are not those of --replay
-    unsigned frozen;            // what --freeze names, a sum of PART_… (model/params.h)
-    char init_file[PATH_MAX];   // rank 0: the checkpoint of --init, for a new run
-    Given given;                // for settings_take
+    struct Settings *replay;              // of the run whose text --replay reads; or NULL
+    unsigned frozen;           // what --freeze names, a sum of PART_… (model/params.h)
+    char init_file[PATH_MAX];  // rank 0: the checkpoint of --init, for a new run
+    Given given;               // for settings_take
 } Settings;
 
 /* Sets the defaults. groups point into settings, which must not be moved. */
@@ -77,7 +77,8 @@ void settings_defaults(Settings *settings);
 
 /* Applies defaults, preset, the shape and vocabulary of --init's model, --config and command
  * line, in this order. A run in the output folder that began with --init takes the model's
- * place. Without a corpus: the toy corpus, preset toy. With one, the default preset is auto; the
+ * place. Without a corpus: the toy corpus, preset toy; an error with --init or validation files, unless
+ * this preset is asked for. With a corpus, the default preset is auto; the
  * default output is checkpoints/<preset>. Only rank 0 reads the model and checks whether options
  * fit each other. False: wrong usage (exit status 2), or a file that cannot be read. */
 bool settings_read(Settings *settings, int argc, char *const *argv, Error *error);

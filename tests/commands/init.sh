@@ -84,11 +84,35 @@ wrong "a quantised model" 2 "quantised to int8, which cannot be trained: give --
 tune --init base --replay --weight 2 --output replayed 2>said
 check "--replay adds the model's text" grep -q "^training  *900 pairs of 600 that were read" said
 check "--weight repeats the new one" grep -q "^  again  *300 of them are copies" said
+check "the report says how much it is" grep -q "^replayed  *300 pairs of the text of base" said
 check "it goes on" tune --init base --replay --weight 2 --max-updates 30 --output replayed
 wrong "without a validation text" 2 "^train: --replay needs --init, the folder of a run, and a validation text" \
     "$latest" "$BIN/train" $run --init base --replay --train-source new-train.s --train-target train.t --output no
-wrong "a model that is no folder" 2 "cannot read 'base/best.safetensors/config.json'" \
-    tune --init base/best.safetensors --replay --output no
+tune --init base/best.safetensors --replay --dry-run --output no 2>said
+check "a model that is named as a file" grep -q "^replayed  *300 pairs of the text of base/best" said
+# The old text is read as the old run read it: other columns, a weight, and what it replayed itself.
+paste train.s train.t train.s >table
+seq 300 | paste -d '\t' - train.s - train.t >numbered
+"$latest" "$BIN/train" $tiny --train-tsv numbered --columns 2,4 --weight 2 --valid-source valid.s --valid-target valid.t \
+    --max-updates 5 --quiet --output numbers 2>err
+tuned() { "$latest" "$BIN/train" --train-tsv table --columns 3,2 --valid-source valid.s --valid-target valid.t $run "$@"; }
+tuned --init numbers --replay --quiet --output chain 2>err
+"$latest" "$BIN/train" $corpus $run --init chain --replay --weight 3 --dry-run --output no 2>said
+check "with its columns and its weight, and the text before it" grep -q "^replayed  *900 pairs of the text of chain" said
+check "whose words are known" grep -q "^  unknown  *0.00 % of the source tokens, 0.00 %" said
+wrong "a file that is given again" 2 "^train: 'numbered' is also the text of 'numbers', which --replay reads: leave one out" \
+    tune --train-tsv numbered --columns 2,4 --init numbers --replay --output no
+"$latest" "$BIN/train" $tiny --train-tsv - --valid-source valid.s --valid-target valid.t --max-updates 5 --quiet --output piped \
+    <table 2>err
+wrong "a text that was read from a pipe" 2 "^train: the text of 'piped' was read from a pipe, '-', which --replay cannot" \
+    tune --init piped --replay --output no
+mv numbered moved
+wrong "a text that is gone" 1 "^train: the text of 'numbers': cannot read 'numbered'" tune --init numbers --replay --output no
+for option in "--init base" "--init base --replay $new" "$new"; do
+    option=$(echo $option | sed 's/--train-[a-z]* [^ ]*//g')
+    wrong "not the toy corpus: $option" 2 " without a training text: give one with --train-source" \
+        "$latest" "$BIN/train" $run $option --output no
+done
 wrong "a weight without a corpus" 2 "^train: --weight takes a number from 1 to 9999 for each corpus: '2' is number 2 of 1" \
     tune --weight 3 --weight 2 --output no
 wrong "a weight that is none" 2 "^train: --weight takes a number from 1 to 9999 for each corpus: '0' is number 1 of 1" \

@@ -45,7 +45,8 @@ static void write_file(const char *name, const char *bytes)
 /* Reads path[0] and path[1] as source and target, and the next path as TSV. */
 static bool read_corpus(bool pairs, bool tsvs)
 {
-    CorpusFile file[] = {{path[0], path[1], 0}, {path[pairs ? 2 : 0], NULL, 0}};
+    CorpusFile file[] = {{.source = path[0], .target = path[1]},
+                         {.source = path[pairs ? 2 : 0]}};
     CorpusFiles files = {.file = file + !pairs, .count = pairs + tsvs};
     return corpus_read(&text, &report, &files, &error);
 }
@@ -102,7 +103,7 @@ TEST(repeated)
     write_file(path[1], "A\nB\n");
     write_file(path[2], "c\tC\n");
     assert_true(read_corpus(1, 1));
-    CorpusFile file[] = {{NULL, NULL, 0}, {NULL, NULL, 3}};
+    CorpusFile file[] = {{.times = 1}, {.times = 3}};
     assert_true(
         corpus_repeat(&text, &report, &(CorpusFiles){.file = file, .count = 2}, &error));
     assert_int_equal(text.pairs, 5);

@@ -42,8 +42,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     size_t first = end ? (size_t)(end - data) : size, second = end ? size - first - 1 : 0;
     char *name[] = {fuzz_file(one, "one", data, first),
                     fuzz_file(two, "two", data + size - second, second)};
-    CorpusFile file = {name[0], flags & 2 ? NULL : name[1], 0};
-    CorpusFiles files = {&file, 1, flags & 1 ? TEXT_REPLACE : TEXT_STOP, {0}};
+    CorpusFile file = {.source = name[0],
+                       .target = flags & 2 ? NULL : name[1],
+                       .invalid = flags & 1 ? TEXT_REPLACE : TEXT_STOP};
+    CorpusFiles files = {&file, 1};
     CorpusText text;
     CorpusReport report;
     if (accepted(corpus_read(&text, &report, &files, &error)))
