@@ -48,22 +48,38 @@ using Rules = std::map<std::string, std::string>;  // from a text to a text, UTF
 
 /* ---- the rules of `text` ----
  *
- * Those of nmt_nfkc, but a number keeps its value (10⁵, x₁ and 3½ stay), and so does a word that a
- * zero-width non-joiner divides, as in Persian; what nobody sees goes, where nmt_nfkc leaves it or
- * makes a space of it. */
+ * Those of nmt_nfkc, but not those that change what a text says: a number keeps its value (10⁵, x₁, 3½,
+ * ② and ㎡ stay), and letters stay that are one for their readers (Thai ำ, Lao ໜ, Korean ㅋ,
+ * Armenian և), an accent that stands alone (´), the hyphen that does not break, and the zero-width
+ * non-joiner, as in Persian. What nobody sees goes, where nmt_nfkc leaves it or makes a space of
+ * it. */
+
+static bool stays(UChar32 c, const std::string &becomes)
+{
+    static const unsigned types = 1 << U_DT_SUPER | 1 << U_DT_SUB | 1 << U_DT_FRACTION |
+                                  1 << U_DT_CIRCLE | 1 << U_DT_SQUARE;
+    int type = u_getIntPropertyValue(c, UCHAR_DECOMPOSITION_TYPE);
+    bool accent = becomes[0] == ' ' && becomes[1];
+    return types >> type & 1 || (type == U_DT_COMPAT && u_charType(c) == U_OTHER_LETTER) ||
+           accent || c == 0x587 || c == 0x2011 || c == 0x200c;
+}
+
+static bool is_invisible(UChar32 c)
+{
+    return c == 0xad || c == 0x200b || c == 0x2060 || c == 0xfeff ||
+           u_hasBinaryProperty(c, UCHAR_BIDI_CONTROL);
+}
 
 static Rules text_rules(Rules rules)
 {
+    char invisible[5];
     for (auto rule = rules.begin(); rule != rules.end();) {
         unsigned c;
         utf8_next(rule->first.c_str(), &c);
-        int type = u_getIntPropertyValue((UChar32)c, UCHAR_DECOMPOSITION_TYPE);
-        bool stays = type == U_DT_SUPER || type == U_DT_SUB || type == U_DT_FRACTION ||
-                     rule->first == "\u200c";
-        rule = stays ? rules.erase(rule) : std::next(rule);
+        rule = stays((UChar32)c, rule->second) ? rules.erase(rule) : std::next(rule);
     }
-    for (const char *invisible : {"\u00ad", "\u200b", "\u2060", "\ufeff"})
-        rules[invisible] = "";
+    for (UChar32 c = 0; c <= 0xfeff; c++)
+        if (is_invisible(c)) utf8_encode(invisible, (unsigned)c), rules[invisible] = "";
     return rules;
 }
 

@@ -94,8 +94,8 @@ static const Option data_options[] = {
      "share of the text's characters that get a token, 0.98 to 1; 0: 1 for word and char, else "
      "0.9995 or more, so that all characters do that occur 5 times", OPTION_EXPERT},
     {"normalization", OPTION_CHOICE, FIELD(learn.normalization), 0, 0, tokenizer_normalizations, NULL,
-     "Unicode normalization before tokenization; _cf folds case; text: nmt_nfkc, but superscripts, "
-     "fractions and non-joiners stay, and what is invisible goes", OPTION_EXPERT},
+     "Unicode normalization before tokenization; _cf folds case; text: nmt_nfkc, but what would "
+     "change a number or a letter stays, and what is invisible goes", OPTION_EXPERT},
     {"fold-case", OPTION_FLAG, FIELD(learn.lowercase), 0, 0, NULL, NULL,
      "fold the case of source and target: the normalization with _cf", OPTION_COMMON},
     {"byte-fallback", OPTION_FLAG, FIELD(learn.byte_fallback), 0, 0, NULL, NULL,
