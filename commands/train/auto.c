@@ -94,7 +94,7 @@ static void set_pace(Settings *s, const CorpusReport *train, const CorpusReport 
 {
     enum { VALIDATIONS = 20, APART = 250 };  // at most; updates, at least
     static const double SHARE = 0.1;         // of the work that is validation's, at most
-    static const double FEW = 0.45;          // of all updates: better without R-Drop
+    static const double FEW = 0.5;           // of all updates: better without R-Drop
     TrainingConfig *t = &s->training;
     double updates = t->max_updates ? t->max_updates : 5000;
     if (updates < FEW * length(s, train)) t->r_drop = 0;
