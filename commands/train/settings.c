@@ -489,11 +489,11 @@ static bool apply_all(Settings *s, Error *error)
     bool corpus = train->source.count || train->target.count || train->tsv.count;
     int named = s->run.preset, preset = named;
     bool valid = s->data.valid.source.count || s->data.valid.tsv.count;
-    if (!corpus && named != PRESET_TOY && (s->fine_tuning.init || valid))
+    if (!corpus && named != PRESET_TOY && valid)
         return error_set(error,
-                         "%s without a training text: give one with --train-source and "
-                         "--train-target, or --preset toy for the toy corpus",
-                         valid ? "validation files" : "--init");
+                         "validation files without a training text: give one with "
+                         "--train-source and --train-target, or --preset toy for the toy "
+                         "corpus");
     if (preset == PRESET_AUTO) preset = corpus ? PRESET_TINY : PRESET_TOY;
     if (!apply(s, preset, !corpus, error)) return false;
     s->automatic = corpus && named == PRESET_AUTO;

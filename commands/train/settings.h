@@ -77,7 +77,7 @@ void settings_defaults(Settings *settings);
 
 /* Applies defaults, preset, the shape and vocabulary of --init's model, --config and command
  * line, in this order. A run in the output folder that began with --init takes the model's
- * place. Without a corpus: the toy corpus, preset toy; an error with --init or validation files, unless
+ * place. Without a corpus: the toy corpus, preset toy; an error with validation files, unless
  * this preset is asked for. With a corpus, the default preset is auto; the
  * default output is checkpoints/<preset>. Only rank 0 reads the model and checks whether options
  * fit each other. False: wrong usage (exit status 2), or a file that cannot be read. */

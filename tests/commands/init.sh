@@ -108,7 +108,7 @@ wrong "a text that was read from a pipe" 2 "^train: the text of 'piped' was read
     tune --init piped --replay --output no
 mv numbered moved
 wrong "a text that is gone" 1 "^train: the text of 'numbers': cannot read 'numbered'" tune --init numbers --replay --output no
-for option in "--init base" "--init base --replay $new" "$new"; do
+for option in "--init base --replay $new" "$new"; do
     option=$(echo $option | sed 's/--train-[a-z]* [^ ]*//g')
     wrong "not the toy corpus: $option" 2 " without a training text: give one with --train-source" \
         "$latest" "$BIN/train" $run $option --output no

@@ -39,7 +39,7 @@ is "not within the text" "$(tokens "jane >>fra<<" | grep -c 'fra')" 0
 word=$(python3 -c 'import json; print(*(p for p, i in json.load(open("folder/vocab.json")).items() if i == 9))')
 is "a piece that vocab.json lacks" "$(tokens "jane ${word#▁}")" "▁jane <unk> </s>"
 
-(cd "$here" && "$BIN/train" --preset toy --init "$scratch/special" --max-updates 1 --quiet --output "$scratch/tuned" \
+(cd "$here" && "$BIN/train" --init "$scratch/special" --max-updates 1 --quiet --output "$scratch/tuned" \
     --learning-rate 1e-8) >/dev/null 2>err
 check "./train --init" test -f tuned/last.safetensors
 
