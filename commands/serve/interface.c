@@ -266,9 +266,14 @@ static const Pair *find_pair(const Interface *in, Exchange *e, json_t **detected
 /* job->text (=) the texts, whose characters are counted. False: an answer was given. */
 static bool read_texts(Job *job, int limit)
 {
+    enum { TEXTS = 20000 };  // each takes memory, even an empty one
     Exchange *e = job->exchange;
     json_t *text;
     while (text_at(e, (size_t)job->texts)) job->texts++;
+    if (job->texts > TEXTS)
+        return exchange_error(e, 400, "Invalid request: it has %d texts; the limit is %d",
+                              job->texts, TEXTS),
+               false;
     job->text = calloc((size_t)job->texts + 1, sizeof *job->text);
     if (!job->text) return exchange_error(e, 500, "There is not enough memory"), false;
     for (size_t i = 0; (text = text_at(e, i)); i++) {

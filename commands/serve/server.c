@@ -18,7 +18,7 @@
 #include "base/grow.h"
 #include "base/utf8.h"
 
-enum { CONNECTIONS = 4000, SECONDS = 60, FIELD = 1 << 16, LAST_SECONDS = 10 };
+enum { CONNECTIONS = 4000, SECONDS = 60, LAST_SECONDS = 10 };
 
 struct Server {
     const ServeSettings *settings;
@@ -81,24 +81,53 @@ static enum MHD_Result add_value(void *request, enum MHD_ValueKind kind, const c
     return MHD_YES;
 }
 
-/* A part of a field of a form; `offset` bytes of it have come before. */
+/* A form that is read, and its field that the next part may go on with. */
+typedef struct Form {
+    Exchange *exchange;
+    char *key, *bytes;  // key: NULL where none is taken
+    size_t length, size;
+} Form;
+
+static void end_field(Form *form)
+{
+    if (form->key)
+        json_object_set_new_nocheck(
+            form->exchange->request, form->key,
+            json_stringn_nocheck(form->length ? form->bytes : "", form->length));
+    free(form->key);
+    form->key = NULL, form->length = 0;
+}
+
+/* A part of a field; `offset` bytes of it have come before. Of fields with one name the first counts. */
 static enum MHD_Result add_field(void *context, enum MHD_ValueKind kind, const char *key,
                                  const char *file, const char *type, const char *encoding,
                                  const char *bytes, uint64_t offset, size_t length)
 {
-    Exchange *e = context;
-    json_t *before = json_object_get(e->request, key);
+    Form *form = context;
     (void)kind, (void)file, (void)type, (void)encoding;
-    /* the parts are put together as bytes: a character may be in two */
-    if (!key || (offset == 0 && before)) return MHD_YES;
-    if (memchr(bytes, 0, length)) e->refused = true;
-    char *all;
-    int size =
-        asprintf(&all, "%s%.*s", before ? json_string_value(before) : "", (int)length, bytes);
-    if (size < 0) return MHD_NO;
-    json_object_set_new_nocheck(e->request, key, json_stringn_nocheck(all, (size_t)size));
-    free(all);
+    if (offset == 0) {
+        end_field(form);
+        if (key && !json_object_get(form->exchange->request, key)) form->key = strdup(key);
+    }
+    if (!form->key || !length) return MHD_YES;
+    if (memchr(bytes, 0, length)) form->exchange->refused = true;
+    if (!GROW(form->bytes, form->size, form->length + length + 1)) return MHD_NO;
+    memcpy(form->bytes + form->length, bytes, length);
+    form->length += length;
     return MHD_YES;
+}
+
+static void read_form(Exchange *e)
+{
+    enum { BUFFER = 1 << 16 };
+    Form form = {.exchange = e};
+    struct MHD_PostProcessor *post =
+        MHD_create_post_processor(e->connection, BUFFER, add_field, &form);
+    if (!post) return;
+    MHD_post_process(post, e->body, e->length);
+    MHD_destroy_post_processor(post);
+    end_field(&form);
+    free(form.bytes);
 }
 
 static bool keep(Exchange *e, const char *bytes, size_t length)
@@ -145,10 +174,8 @@ static bool read_parameters(Exchange *e)
                                   e->request ? "it is no object" : why.text),
                    false;
     } else {
-        struct MHD_PostProcessor *form =
-            e->length ? MHD_create_post_processor(e->connection, FIELD, add_field, e) : NULL;
         e->request = json_object();
-        if (form) MHD_post_process(form, e->body, e->length), MHD_destroy_post_processor(form);
+        if (e->length) read_form(e);
     }
     MHD_get_connection_values(e->connection, MHD_GET_ARGUMENT_KIND, add_value, e->request);
     const char *key;

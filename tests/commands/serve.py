@@ -2,7 +2,7 @@
 
     serve.py PORT CHECKS EXPECTED     EXPECTED: lines of source TAB translation, as ./translate gives them
 """
-import http.client, json, random, socket, sys, threading, urllib.parse
+import http.client, json, random, socket, sys, threading, time, urllib.parse
 
 port, which, expected = int(sys.argv[1]), sys.argv[2], [line.rstrip("\n").split("\t") for line in open(sys.argv[3])]
 failed = False
@@ -59,6 +59,9 @@ if which == "all":
     wanted = "\n".join(target for _, target in expected) + "\n"
     check("lines", post("/translate", q=lines, **PAIR)[1] == {"translatedText": wanted})
     check("a long form", form("/translate", q=lines * 30, **PAIR)[1] == {"translatedText": wanted * 30})
+    begin = time.time()
+    check("a field that nobody reads", form("/translate", q=text, other="a" * 1900000, **PAIR)[1] == {"translatedText": translation})
+    check("takes no time", time.time() - begin < 2, time.time() - begin)
     status, answer = post("/translate", q=[text, ""], alternatives=2, details=True, **PAIR)
     check("alternatives", 1 <= len(answer["alternatives"][0]) <= 2 and translation not in answer["alternatives"][0], answer)
     check("details", answer["details"][0]["sentences"][0]["source"] == [0, len(text)], answer)
@@ -103,6 +106,7 @@ if which == "all":
     refuses("another sentence", 400, "sentences 1 to 1", post("/attention", q=text, sentence=7, **PAIR))
     refuses("a number as text", 400, "q", post("/translate", q=[7], **PAIR))
     refuses("a text that is too long", 400, "exceeds text limit (1000000)", post("/translate", q="a" * 1000001, **PAIR))
+    refuses("too many texts", 400, "20001 texts; the limit is 20000", post("/translate", q=[""] * 20001, **PAIR))
     refuses("a body that is too long", 413, "longer than", post("/translate", q="a" * 3000000, **PAIR))
     refuses("JSON that ends", 400, "Invalid JSON", ask("POST", "/translate", '{"q":"x'))
     refuses("JSON that is deep", 400, "Invalid JSON", ask("POST", "/translate", "[" * 100000))
