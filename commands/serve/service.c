@@ -121,16 +121,20 @@ static bool load_pairs(Service *s, Error *error)
 
 bool service_reload(Service *s, Error *error)
 {
-    for (int i = 0; i < s->pairs; i++) {
-        Loaded *new = load(s, &s->pair[i], error);
-        if (!new) return false;
-        pthread_mutex_lock(&s->lock);
+    int loaded = 0;
+    Loaded **model = calloc((size_t)s->pairs, sizeof *model);
+    if (!model) return error_memory(error, "for %d models", s->pairs);
+    while (loaded < s->pairs && (model[loaded] = load(s, &s->pair[loaded], error))) loaded++;
+    bool good = loaded == s->pairs;
+    pthread_mutex_lock(&s->lock);
+    for (int i = 0; good && i < s->pairs; i++) {
         Loaded *old = s->pair[i].loaded;
-        s->pair[i].loaded = new;
-        pthread_mutex_unlock(&s->lock);
-        release(s, old);
+        s->pair[i].loaded = model[i], model[i] = old;
     }
-    return true;
+    pthread_mutex_unlock(&s->lock);
+    for (int i = 0; i < loaded; i++) release(s, model[i]);
+    free(model);
+    return good;
 }
 
 const Pair *service_pair(const Service *s, const char *source, const char *target)

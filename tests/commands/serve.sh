@@ -60,6 +60,17 @@ kill -TERM "$server"
 wait $client
 check "SIGTERM: what was begun is answered" sh -c 'cat document >&2; grep -qx 5000 document'
 check "and it ends" ends 0
+cp "$model" first && cp "$model" second
+"$BIN/serve" --port 0 --model en-fr=first --model en-de=second >url 2>said &
+server=$!
+for i in $(seq 300); do grep -q '/$' url && break; sleep 0.1; done
+echo "no model" >new && mv new second
+kill -HUP "$server"
+for i in $(seq 100); do grep -q models: said && break; sleep 0.1; done
+check "a new model that cannot be read: the old ones stay" grep -q "^serve: goes on with the old models: 'second' is not" said
+kill -TERM "$server"
+wait "$server"
+server=
 
 serve --model "en-fr=$model" --model "nb-fr=$model" --limit-waiting 2 --threads 1
 ask full
