@@ -92,16 +92,24 @@ static void warn_of_cut(Program *p)
 /* Adds a text to the chunk. With --json it may be in an object {"id":…,"text":…}. */
 static bool add_text(Program *p, const char *line, size_t length, Error *error)
 {
-    json_t *object = p->request.json && *line == '{' ? json_loadb(line, length, 0, NULL) : NULL,
+    json_error_t why = {0};
+    size_t blank = strspn(line, " \t");
+    bool in_object = p->request.json && line[blank] == '{';
+    json_t *object = in_object ? json_loadb(line, length, 0, &why) : NULL,
            *text = json_object_get(object, "text"), *id = json_object_get(object, "id");
-    bool wrapped = json_is_string(text),
-         known = !id || json_is_string(id) || json_is_integer(id);
-    if (wrapped) line = json_string_value(text), length = json_string_length(text);
-    if (p->request.json) json_array_append(p->ids, wrapped && id ? id : json_null());
-    bool good =
-        (known || !wrapped ||
-         error_set(error, "line %lld: the id is a text or an integer", p->input.lines)) &&
-        passages_add(&p->passages, line, length, error);
+    if (json_is_string(text)) line = json_string_value(text), length = json_string_length(text);
+    else if (in_object && line[blank + 1] == '"')
+        command_say(p->news,
+                    "line %lld is no object with a text (%s): it is translated as it stands",
+                    p->input.lines, *why.text ? why.text : "there is no \"text\"");
+    if (id && !json_is_string(id) && !json_is_integer(id)) {
+        command_say(p->news, "line %lld: the id is neither a text nor an integer: left out",
+                    p->input.lines);
+        id = NULL;
+    }
+    if (p->request.json)
+        json_array_append(p->ids, json_is_string(text) && id ? id : json_null());
+    bool good = passages_add(&p->passages, line, length, error);
     json_decref(object);
     return good;
 }

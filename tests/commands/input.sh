@@ -125,6 +125,11 @@ check "in a pipe, without escapes" sh -c '! grep -q "$(printf "\033")" out'
 translate --show --attention-kind all "one two" "" "three" >out 2>err
 check "every kind of every text, but not of an empty one" sh -c \
     'test "$(grep -c "^[A-Z].*attention.* · " out)" = 6 && grep -q "line 2 has nothing to translate" err'
+printf '{"id":[1],"text":"one"}\n {"id":"a","text":"one"}\n{"id":3,"text":"one\n{one} two\n' | "$BIN/translate" --model run --json >out 2>err
+check "a line that is no object is a text" test "$(grep -c '^{"line":' out)" = 4
+check "which is said" sh -c 'grep -q "line 1: the id is neither a text nor an integer: left out" err &&
+    grep -q "line 3 is no object with a text (.*): it is translated as it stands" err && ! grep -q "line [24] is no object" err'
+check "blanks before an object" sh -c 'grep -q "^{\"line\":2,\"id\":\"a\"," out'
 wrong "--explain and --json" 2 "text for people" translate --explain --json one
 wrong "--show of an empty text" 1 "nothing to translate" translate --show ""
 
