@@ -17,6 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "base/utf8.h"
 #include "data/segments.h"
 #include "data/tokenizer.h"
@@ -125,7 +126,9 @@ bool command_find_model(bool *shipped, const StringList *model, const OptionGrou
                         int count, int argc, char *const *argv, Error *error)
 {
     char file[PATH_MAX + 32];
+    bool exists;
     Error none;
+    if (model->count == 1 && !file_exists(&exists, model->item[0], error)) return false;
     *shipped = model->count == 1 && !options_find_text(groups, count, argc, argv, "model") &&
                !bundle_find(file, sizeof file, model->item[0], &none) &&
                bundle_find(file, sizeof file, "toy", &none);

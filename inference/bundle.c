@@ -16,13 +16,17 @@ bool bundle_find(char *file, size_t size, const char *path, Error *error)
 {
     const char *const names[] = {"best.safetensors", "last.safetensors"};
     struct stat about;
-    if (stat(path, &about) != 0)
+    bool exists;
+    if (!file_exists(&exists, path, error)) return false;
+    if (!exists)
         return (!strcmp(path, "toy") && file_of_toy(file, size, "model.safetensors")) ||
                error_set(error, "no model at '%s'", path);
-    if (!S_ISDIR(about.st_mode)) return snprintf(file, size, "%s", path), true;
+    if (stat(path, &about) || !S_ISDIR(about.st_mode))
+        return snprintf(file, size, "%s", path), true;
     for (int i = 0; i < 2; i++) {
         snprintf(file, size, "%s/%s", path, names[i]);
-        if (access(file, F_OK) == 0) return true;
+        if (!file_exists(&exists, file, error)) return false;
+        if (exists) return true;
     }
     if (marian_is_folder(path)) return snprintf(file, size, "%s", path), true;
     return error_set(error, "no model in '%s' (neither %s nor %s)", path, names[0], names[1]);
