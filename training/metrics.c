@@ -60,8 +60,8 @@ static bool keep(Metrics *m, const MetricsLine *line, Error *error)
     return true;
 }
 
-/* Keeps a line of an interrupted run unless it is of an update after last[kind]. A line that is
- * not JSON (the last one of a run that was killed) is dropped. */
+/* Keeps a line of an interrupted run unless it is of an update after last[kind]. One that is no
+ * line of metrics (the last one, if the run was killed) is left out. */
 static bool read_line(Metrics *metrics, const char *text, size_t length, const long long *last,
                       Error *error)
 {
@@ -76,6 +76,7 @@ static bool read_line(Metrics *metrics, const char *text, size_t length, const l
         *field(&line, f) = json_is_number(member) ? json_number_value(member) : NAN;
     }
     json_decref(json);
+    metrics->left_out += length && !train && !valid;
     bool wanted = (train || valid) && line.update > 0 && line.update <= last[line.kind];
     return !wanted || keep(metrics, &line, error);
 }

@@ -33,9 +33,9 @@ typedef struct MetricsLine {
 typedef struct Metrics {
     FILE *file;
     char *path;
-    MetricsLine *line;  // [count]
-    size_t count, size;
-    double seconds;  // the training time at the last line
+    MetricsLine *line;             // [count]
+    size_t count, size, left_out;  // left_out: of the file, since they are not of a training
+    double seconds;                // the training time at the last line
 } Metrics;
 
 /* Opens path for adding lines. Drops the lines of updates after `update`, and of validations after

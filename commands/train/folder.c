@@ -55,7 +55,9 @@ bool folder_lock(RunFolder *folder, bool ours, bool dry_run, Error *error)
                          "'%s' has files that are not of a training: give --output an empty "
                          "folder, or one that is not there",
                          folder->path);
+    bool there;
     if (dry_run) return true;
+    if (!file_exists(&there, lock, error)) return false;
     folder->lock = file_append(lock, error);
     if (!folder->lock) return errno == ENOENT;
     struct flock all = {.l_type = F_WRLCK};

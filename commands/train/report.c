@@ -339,19 +339,23 @@ void report_validation(const Run *run, const Validation *v, bool best)
     warn_of_collapse(run, v);
 }
 
-/* The command for a validation sentence, the first that is short and needs no quoting. */
+/* The command for a validation sentence, the first that is short and has no apostrophe. */
 static void say_command(const Run *run)
 {
     enum { LONGEST = 80 };
     const char *folder = run->settings->run.output, *text = "";
-    const char *quote = strpbrk(folder, " $&*?;()<>|\\\"`") ? "'" : "";
     size_t n = 0;
     for (size_t i = 0; i < run->valid_text.pairs; i++) {
         text = corpus_sentence(&run->valid_text, SOURCE, i, &n);
         if (n >= 15 && n <= LONGEST && !memchr(text, '\'', n)) break;
     }
-    console_say("translate with: %stranslate --model %s%s%s --attention attention.png '%.*s'",
-                command_prefix(), quote, folder, quote, n < LONGEST ? (int)n : LONGEST, text);
+    if (n > LONGEST) n = LONGEST;
+    const char *quote = strchr(folder, '\'')                        ? "\""
+                        : strpbrk(folder, " \t$&*?;()<>|\\\"`#~[!") ? "'"
+                                                                    : "";
+    const char *mark = memchr(text, '\'', n) ? "\"" : "'";
+    console_say("translate with: %stranslate --model %s%s%s --attention attention.png %s%.*s%s",
+                command_prefix(), quote, folder, quote, mark, (int)n, text, mark);
 }
 
 void report_end(const Run *run, const char *limit)

@@ -541,7 +541,7 @@ bool run_begin(Run *run, Error *error)
         return error_set(error, "another training has just made '%s': give another --output",
                          run->last);
     char path[PATH_MAX];
-    if (run->resumed) folder_scan(&run->folder, true);
+    if (run->folder.lock) folder_scan(&run->folder, true);
     if ((is_new || !run->complete) &&
         !file_replace_text(folder_file(path, &run->folder, "config.json"),
                            options_to_json(run->settings->groups, SETTINGS_GROUPS, false),
@@ -551,13 +551,26 @@ bool run_begin(Run *run, Error *error)
     if (!metrics_open(&run->metrics, folder_file(path, &run->folder, "metrics.jsonl"),
                       run->progress.update, run->progress.validated, error))
         return false;
+    if (run->metrics.left_out)
+        console_say("warning       %s has lines that are not of a training (%zu): left out",
+                    run->metrics.path, run->metrics.left_out);
     run->progress.seconds = run->metrics.seconds;
     return true;
 }
 
 bool run_hold(Run *run, Error *error)
 {
-    if (distributed.rank > 0 || folder_hold(&run->folder, error)) return true;
+    Metrics *m = &run->metrics;
+    if (distributed.rank > 0) return true;
+    if (folder_hold(&run->folder, error)) {
+        if (m->file && !file_is(fileno(m->file), m->path)) {
+            bool good = metrics_write(m, error);
+            if (good)
+                error_set(error, "'%s' was removed or replaced: it is made again", m->path);
+            console_error("warning: ", error, "");
+        }
+        return true;
+    }
     if (run->folder.lock) return false;
     if (!run_begin(run, error)) return folder_unlock(&run->folder), false;
     run->saved.update = -1;

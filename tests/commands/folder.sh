@@ -59,6 +59,13 @@ finish 1
 check "a validation says so once" test "$(grep -c "was moved.*training goes on" moved.err)" -le $(($(validations) - first + 1))
 check "and the end" test "$(tail -n 2 moved.err | grep -c "training goes on")" = 1
 check "it leaves that one alone" test "$before" = "$(sum)"
+begin metrics
+await test -s metrics/metrics.jsonl
+rm metrics/metrics.jsonl
+await test -s metrics/metrics.jsonl
+finish 143
+check "metrics.jsonl that was removed is made again" sh -c 'head -n 1 metrics/metrics.jsonl | grep -q "\"update\":1," &&
+    grep -q "metrics.jsonl. was removed or replaced: it is made again" metrics.err'
 begin removed
 until rm -rf removed; do :; done  # the trainer writes there
 await test -s removed/best.safetensors
@@ -141,11 +148,23 @@ done
 cp -r run torn
 printf '{"type":"frame","says":"\303' >>torn/watch.jsonl
 printf '{"type":"train","upd\303' >>torn/metrics.jsonl
-train $watched --max-updates 30 --output torn 2>err
+train $watched --no-quiet --max-updates 30 --output torn 2>err
+check "a line that is not of a training is said" grep -q "^warning .*torn/metrics.jsonl has lines that are not of a training (1)" err
 train $watched --max-updates 30 --output run 2>err
 check "a line that was cut off is left out" sh -c '
     cmp run/watch.jsonl torn/watch.jsonl && test "$(grep -c . run/metrics.jsonl)" = "$(grep -c . torn/metrics.jsonl)"'
 
+mkdir broken
+ln -s gone/lock broken/.lock
+wrong ".lock is on a disk that is gone" 1 "^train: cannot open '.*broken/.lock': it is a link to a file that is missing" \
+    train --max-updates 5 --output broken
+rm -r broken
+mkdir broken
+: >broken/.lock
+: >broken/last.safetensors.tmp-0123abcd
+check "a run that was killed before it saved" train --max-updates 5 --output broken
+check "leaves nothing" test ! -e broken/last.safetensors.tmp-0123abcd
+rm -r broken
 for file in metrics.jsonl config.json .lock; do
     cp -r run broken
     rm broken/$file
