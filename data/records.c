@@ -1,8 +1,6 @@
 /* records.c -- pairs of lines, and tables with a TAB or with commas; see records.h. */
 #include "data/records.h"
 
-#include "base/grow.h"
-
 #include <stdlib.h>
 #include <string.h>
 
@@ -80,49 +78,42 @@ static int split_tabs(Records *r, const char *line, size_t count)
     }
 }
 
-/* Splits the record in the buffer, in place. Returns the number of columns; 0: a field has no end. */
-static int split_quotes(Records *r)
-{
-    char *from = r->buffer, *to = from;
-    for (int column = 1;; column++) {
-        const char *begin = to;
-        bool quoted = *from == '"';
-        for (from += quoted; *from && (quoted || *from != r->delimiter);) {
-            if (quoted && *from == '"' && *++from != '"') quoted = false;
-            else *to++ = *from++;
-        }
-        if (quoted) return 0;
-        take(r, column, begin, to);
-        if (!*from++) return column;
-    }
-}
-
-/* CSV: reads on while a field in quotation marks has no end. Returns the number of columns; 0: an
- * error. */
-static int read_quotes(Records *r, const char *line, size_t count, Error *error)
+/* CSV: a field that begins with a quotation mark ends at the next one, be it on a later line. Returns the
+ * number of columns; 0: an error. */
+static int split_quotes(Records *r, const char *line, Error *error)
 {
     TextReader *reader = r->reader;
-    size_t all = 0, marks = 0, number = reader->line;
-    TextResult result = TEXT_LINE;
-    while (result == TEXT_LINE) {
-        if (all + count > LONGEST)
-            return error_set(error, "%s:%zu: the record is too long", reader->name,
-                             reader->line);
-        if (!GROW(r->buffer, r->size, all + count + 2))
-            return error_memory(error, "for a record");
-        if (all) r->buffer[all++] = ' ';
-        memcpy(r->buffer + all, line, count + 1);
-        for (size_t i = 0; i < count; i++) marks += line[i] == '"';
-        all += count;
-        if (marks % 2 == 0) break;
-        result = text_next(reader, &line, &count, error);
+    size_t opened = reader->line, count;
+    if (!r->buffer && !(r->buffer = malloc(LONGEST + 1)))
+        return error_memory(error, "for a record");
+    char *to = r->buffer;
+    for (int column = 1;; column++) {
+        const char *begin = to;
+        bool quoted = *line == '"';
+        if (quoted) line++, opened = reader->line;
+        while (quoted || (*line && *line != r->delimiter)) {
+            if (to == r->buffer + LONGEST)
+                return error_set(error,
+                                 "%s:%zu: the record that begins here is too long: is a "
+                                 "quotation mark without its partner?",
+                                 reader->name, opened);
+            if (quoted && !*line) {
+                TextResult result = text_next(reader, &line, &count, error);
+                if (result == TEXT_END)
+                    error_set(error,
+                              "%s:%zu: a quotation mark that opens a field has no partner",
+                              reader->name, opened);
+                if (result != TEXT_LINE) return 0;
+                *to++ = ' ';
+            } else if (quoted && *line == '"' && *++line != '"') {
+                quoted = false;
+            } else {
+                *to++ = *line++;
+            }
+        }
+        take(r, column, begin, to);
+        if (!*line++) return *to = 0, column;
     }
-    if (result == TEXT_ERROR) return 0;
-    int columns = result == TEXT_LINE ? split_quotes(r) : 0;
-    if (!columns)
-        error_set(error, "%s:%zu: a quotation mark that opens a field has no partner",
-                  reader->name, number);
-    return columns;
 }
 
 TextResult records_next(Records *r, Error *error)
@@ -148,8 +139,7 @@ TextResult records_next(Records *r, Error *error)
     int columns, most = r->column[0] > r->column[1] ? r->column[0] : r->column[1];
     for (int side = 0; side < 2; side++) r->field[side] = line + count, r->length[side] = 0;
     if (text_is_blank(line, count)) return TEXT_LINE;
-    columns =
-        r->delimiter == '\t' ? split_tabs(r, line, count) : read_quotes(r, line, count, error);
+    columns = r->delimiter == '\t' ? split_tabs(r, line, count) : split_quotes(r, line, error);
     if (columns >= most) return TEXT_LINE;
     if (columns == 1 && r->delimiter == '\t')
         error_set(error, "%s:%zu: there is no TAB: a line is source TAB target", reader->name,

@@ -14,8 +14,7 @@ typedef struct Records {
     TextReader reader[2];  // of source and target; or the first one, of a table
     int column[2];         // of source and target in a table, from 1
     char delimiter;        // 0: no line is read yet
-    char *buffer;          // of a record of CSV, its fields without quotation marks
-    size_t size;           // allocated
+    char *buffer;          // of a record of CSV, its fields without quotation marks; or NULL
     Tmx *tmx;              // or NULL
     const char *field[2];  // [length] the last pair, valid until the next one
     size_t length[2];
