@@ -30,6 +30,17 @@ static bool check_first(const TextReader *reader, const char *line, size_t lengt
                          "%s is XML: of a TMX, which has both sides, give the one file as "
                          "`train-tsv` or `valid-tsv`",
                          reader->name);
+    if (!strncmp(line, "{\\rtf", 5))
+        return error_set(error, "%s is RTF: save it from the office program as text",
+                         reader->name);
+    if (!strncmp(line + (*line == '['), "{\"", 2) && strstr(line, "\":") &&
+        !memchr(line, '\t', length))
+        return error_set(
+            error,
+            "%s is JSON: give its strings, <(jq -r '.. | objects | [.[] | strings "
+            "| gsub(\"[\\t\\n\\r]\"; \" \")] | select(.[0]) | join(\"\\t\")' '%s'), in "
+            "its place",
+            reader->name, reader->name);
     return !memchr(line, '\r', length) ||
            error_set(
                error,
@@ -88,9 +99,9 @@ static int split_quotes(Records *r, const char *line, Error *error)
         return error_memory(error, "for a record");
     char *to = r->buffer;
     for (int column = 1;; column++) {
-        const char *begin = to;
-        bool quoted = *line == '"';
-        if (quoted) line++, opened = reader->line;
+        const char *begin = to, *mark = line + strspn(line, " ");
+        bool quoted = *mark == '"';
+        if (quoted) line = mark + 1, opened = reader->line;
         while (quoted || (*line && *line != r->delimiter)) {
             if (to == r->buffer + LONGEST)
                 return error_set(error,
@@ -116,6 +127,54 @@ static int split_quotes(Records *r, const char *line, Error *error)
     }
 }
 
+/* Finds the delimiter in the first line, which Excel may write for this only: then it takes the next. */
+static TextResult begin_table(Records *r, const char **line, size_t *count, Error *error)
+{
+    TextReader *reader = r->reader;
+    const char *first = *line, *after = first;
+    if (*count == 5 && !strncmp(first, "sep=", 4)) {
+        r->delimiter = first[4];
+        return text_next(reader, line, count, error);
+    }
+    if (*first == '"')  // what comes after this field
+        for (after++; *after && (*after != '"' || *++after == '"');) after++;
+    bool tab = memchr(first, '\t', *count);
+    if (!tab && strstr(first, " ||| "))
+        return error_set(error,
+                         "%s has ||| between its columns: give <(sed 's/ ||| /\\t/g' '%s') in "
+                         "its place",
+                         reader->name, reader->name),
+               TEXT_ERROR;
+    r->delimiter = tab                                                 ? '\t'
+                   : after > first && (*after == ';' || *after == ',') ? *after
+                   : memchr(first, ';', *count)                        ? ';'
+                   : memchr(first, ',', *count) || *first == '"'       ? ','
+                                                                       : '\t';
+    return TEXT_LINE;
+}
+
+/* Whether a line has the columns that are read, and in CSV as many as the first. */
+static bool check_columns(Records *r, size_t number, int columns, Error *error)
+{
+    const char *name = r->reader->name, *s = columns > 1 ? "s" : "";
+    int most = r->column[0] > r->column[1] ? r->column[0] : r->column[1];
+    if (!r->columns) r->columns = columns > most ? columns : most;
+    if (r->delimiter != '\t')
+        return columns == r->columns ||
+               error_set(error,
+                         "%s:%zu: the line has %d column%s with '%c' between them, and should "
+                         "have %d: put fields in quotation marks, or a TAB between columns; a "
+                         "first line such as sep=%c names another delimiter",
+                         name, number, columns, s, r->delimiter, r->columns,
+                         r->delimiter == ',' ? ';' : ',');
+    if (columns == 1 && most > 1)
+        return error_set(error, "%s:%zu: there is no TAB: a line is source TAB target", name,
+                         number);
+    return columns >= most ||
+           error_set(error, "%s:%zu: the line has %d column%s: `columns` names number %d", name,
+                     number, columns, s, most);
+}
+
 TextResult records_next(Records *r, Error *error)
 {
     const char *line;
@@ -131,21 +190,13 @@ TextResult records_next(Records *r, Error *error)
                       : (error_memory(error, "for a reader of XML"), TEXT_ERROR);
     }
     if (!check_first(reader, line, count, error)) return TEXT_ERROR;
-    if (!r->delimiter)
-        r->delimiter = memchr(line, '\t', count)                  ? '\t'
-                       : memchr(line, ';', count)                 ? ';'
-                       : memchr(line, ',', count) || *line == '"' ? ','
-                                                                  : '\t';
-    int columns, most = r->column[0] > r->column[1] ? r->column[0] : r->column[1];
+    if (!r->delimiter && !text_is_blank(line, count))
+        result = begin_table(r, &line, &count, error);
+    if (result != TEXT_LINE) return result;
     for (int side = 0; side < 2; side++) r->field[side] = line + count, r->length[side] = 0;
     if (text_is_blank(line, count)) return TEXT_LINE;
-    columns = r->delimiter == '\t' ? split_tabs(r, line, count) : split_quotes(r, line, error);
-    if (columns >= most) return TEXT_LINE;
-    if (columns == 1 && r->delimiter == '\t')
-        error_set(error, "%s:%zu: there is no TAB: a line is source TAB target", reader->name,
-                  reader->line);
-    else if (columns)
-        error_set(error, "%s:%zu: the line has %d column%s: `columns` names number %d",
-                  reader->name, reader->line, columns, columns > 1 ? "s" : "", most);
-    return TEXT_ERROR;
+    size_t number = reader->line;
+    int columns =
+        r->delimiter == '\t' ? split_tabs(r, line, count) : split_quotes(r, line, error);
+    return columns && check_columns(r, number, columns, error) ? TEXT_LINE : TEXT_ERROR;
 }

@@ -3,8 +3,9 @@
  * the delimiter, line breaks, and "" for "; or of each unit of a TMX (data/tmx.h), whose languages are
  * its columns.
  *
- * A table is CSV if its first line has no TAB, but a comma or a semicolon, which is the delimiter. A
- * line break inside a field becomes a space. */
+ * A table is CSV if its first line has no TAB, but a comma or a semicolon, which is the delimiter, or
+ * is Excel's sep=; alone. Its records have as many columns each, blanks before a quotation mark that
+ * opens a field do not count, and a line break inside a field becomes a space. */
 #pragma once
 
 #include "data/text.h"
@@ -13,7 +14,8 @@
 typedef struct Records {
     TextReader reader[2];  // of source and target; or the first one, of a table
     int column[2];         // of source and target in a table, from 1
-    char delimiter;        // 0: no line is read yet
+    char delimiter;        // 0: no line with text is read yet
+    int columns;           // of each record of CSV; 0: none is read yet
     char *buffer;          // of a record of CSV, its fields without quotation marks; or NULL
     Tmx *tmx;              // or NULL
     const char *field[2];  // [length] the last pair, valid until the next one
@@ -25,8 +27,8 @@ typedef struct Records {
 bool records_open(Records *records, const char *source, const char *target, const int *column,
                   Error *error);
 
-/* Reads the next pair. Fails where a line has too few columns, a quotation mark no
- * partner, or one of two files more lines than the other. A blank line of a table is a pair of blanks. */
+/* Reads the next pair. Fails where a line has too few columns, or in CSV too many, a
+ * quotation mark no partner, or one of two files more lines than the other, and for JSON and RTF. A blank line of a table is a pair of blanks. */
 TextResult records_next(Records *records, Error *error);
 
 void records_close(Records *records);
