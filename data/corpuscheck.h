@@ -11,10 +11,11 @@
 typedef enum {
     CHECK_SAME,      // pairs whose sides are equal
     CHECK_NUMBERED,  // pairs whose source is a number
-    CHECK_QUOTED,    // pairs whose sides both begin and end with "
     CHECK_ENTITIES,  // pairs with &amp; or another entity
     CHECK_TAGS,      // pairs with <b> or another tag
     CHECK_PIECES,    // pairs with marks of subwords, ▁ or @@
+    CHECK_QUOTED,    // pairs of which a side begins and ends with "
+    CHECK_DOUBLED,   // of these, those with "" inside
     CHECKS
 } CorpusCheckKind;
 

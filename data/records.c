@@ -89,6 +89,14 @@ static int split_tabs(Records *r, const char *line, size_t count)
     }
 }
 
+static bool broken_field(const TextReader *reader, size_t line, Error *error)
+{
+    return error_set(error,
+                     "%s:%zu: there is no TAB, but a quotation mark without its partner: if "
+                     "its field goes on in another line, " RECORDS_UNQUOTE " joins them",
+                     reader->name, line);
+}
+
 /* CSV: a field that begins with a quotation mark ends at the next one, be it on a later line. Returns the
  * number of columns; 0: an error. */
 static int split_quotes(Records *r, const char *line, Error *error)
@@ -118,6 +126,7 @@ static int split_quotes(Records *r, const char *line, Error *error)
                 *to++ = ' ';
             } else if (quoted && *line == '"' && *++line != '"') {
                 quoted = false;
+                if (*line == '\t') return broken_field(reader, opened, error);
             } else {
                 *to++ = *line++;
             }
@@ -154,9 +163,10 @@ static TextResult begin_table(Records *r, const char **line, size_t *count, Erro
 }
 
 /* Whether a line has the columns that are read, and in CSV as many as the first. */
-static bool check_columns(Records *r, size_t number, int columns, Error *error)
+static bool check_columns(Records *r, const char *line, size_t number, int columns,
+                          Error *error)
 {
-    const char *name = r->reader->name, *s = columns > 1 ? "s" : "";
+    const char *name = r->reader->name;
     int most = r->column[0] > r->column[1] ? r->column[0] : r->column[1];
     if (!r->columns) r->columns = columns > most ? columns : most;
     if (r->delimiter != '\t')
@@ -165,14 +175,17 @@ static bool check_columns(Records *r, size_t number, int columns, Error *error)
                          "%s:%zu: the line has %d column%s with '%c' between them, and should "
                          "have %d: put fields in quotation marks, or a TAB between columns; a "
                          "first line such as sep=%c names another delimiter",
-                         name, number, columns, s, r->delimiter, r->columns,
-                         r->delimiter == ',' ? ';' : ',');
-    if (columns == 1 && most > 1)
-        return error_set(error, "%s:%zu: there is no TAB: a line is source TAB target", name,
-                         number);
-    return columns >= most ||
-           error_set(error, "%s:%zu: the line has %d column%s: `columns` names number %d", name,
-                     number, columns, s, most);
+                         name, number, columns, columns > 1 ? "s" : "", r->delimiter,
+                         r->columns, r->delimiter == ',' ? ';' : ',');
+    if (columns >= most) return true;
+    bool half = false;
+    for (; *line; line++) half ^= *line == '"';
+    if (half) return broken_field(r->reader, number, error);
+    return columns > 1
+               ? error_set(error, "%s:%zu: the line has %d columns: `columns` names number %d",
+                           name, number, columns, most)
+               : error_set(error, "%s:%zu: there is no TAB: a line is source TAB target", name,
+                           number);
 }
 
 TextResult records_next(Records *r, Error *error)
@@ -198,5 +211,5 @@ TextResult records_next(Records *r, Error *error)
     size_t number = reader->line;
     int columns =
         r->delimiter == '\t' ? split_tabs(r, line, count) : split_quotes(r, line, error);
-    return columns && check_columns(r, number, columns, error) ? TEXT_LINE : TEXT_ERROR;
+    return columns && check_columns(r, line, number, columns, error) ? TEXT_LINE : TEXT_ERROR;
 }

@@ -11,6 +11,13 @@
 #include "data/text.h"
 #include "data/tmx.h"
 
+/* The command that undoes the quotation marks and line breaks of a table that a spreadsheet wrote with a
+ * TAB between the columns, and those of one column. */
+#define RECORDS_UNQUOTE                                                                        \
+    "python3 -c 'import csv,sys; [print(*(f.replace(\"\\n\", \" \") for f in r), "             \
+    "sep=\"\\t\") "                                                                            \
+    "for r in csv.reader(sys.stdin, \"excel-tab\")]' <OLD >NEW"
+
 typedef struct Records {
     TextReader reader[2];  // of source and target; or the first one, of a table
     int column[2];         // of source and target in a table, from 1

@@ -131,7 +131,8 @@ static void print_fine_tuning(const Run *run)
 
 static void print_warnings(Run *run)
 {
-    textcheck_report(&run->check, run->report.read, run->swapped, run->settings);
+    textcheck_report(&run->check, run->report.read, &run->valid_check, run->valid_report.read,
+                     run->swapped, run->settings);
     const TrainingConfig *training = &run->settings->training;
     const char *init = run->settings->fine_tuning.init;
     long long last = run_last_update(run);

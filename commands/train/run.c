@@ -46,7 +46,10 @@ static bool read_text(Run *run, Error *error)
         !(s->valid.count ? corpus_read(&run->valid_text, &run->valid_report, &s->valid, error)
                          : hold_out(run, error)))
         return false;
-    run->swapped = s->valid.count && corpus_swapped(&run->valid_text, &run->text);
+    if (s->valid.count) {
+        run->valid_check = corpus_check(&run->valid_text);
+        run->swapped = corpus_swapped(&run->valid_text, &run->text);
+    }
     return corpus_repeat(&run->text, &run->report, &s->train, error);
 }
 

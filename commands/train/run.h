@@ -37,6 +37,7 @@ typedef struct Run {
     Corpus corpus, valid;
     CorpusReport report, valid_report;
     CorpusCheck check;                 // of the training text
+    CorpusCheck valid_check;           // of validation files; zero for pairs held out
     CharacterCheck characters[SIDES];  // of it; with a joint vocabulary the source's alone
     bool swapped;                      // corpus_swapped, of the validation text
     size_t seen;  // pairs of valid whose source sentence is also in the corpus

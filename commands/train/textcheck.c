@@ -5,6 +5,7 @@
 #include "base/textstream.h"
 #include "base/utf8.h"
 #include "commands/train/console.h"
+#include "data/records.h"
 #include "scores/tokenization.h"
 
 #include <stdlib.h>
@@ -37,16 +38,15 @@ bool textcheck(const CorpusCheck *check, size_t all, const Settings *settings, E
                      check->slipped < 0 ? "before" : "after");
 }
 
-void textcheck_report(const CorpusCheck *check, size_t pairs, bool swapped,
-                      const Settings *settings)
+/* The warnings of these kinds. */
+static void warn_of(const CorpusCheck *check, CorpusCheckKind from, size_t pairs,
+                    const CorpusFiles *files)
 {
     static const struct {
         size_t rare;  // one pair in so many is not worth a line
         const char *what;
     } warnings[CHECKS] = {
         [CHECK_SAME] = {20, "have the same text on both sides: the model learns to copy it"},
-        [CHECK_QUOTED] = {2, "are in quotation marks on both sides, as spreadsheets write "
-                             "them: export them without, or the translations have them, too"},
         [CHECK_ENTITIES] = {100, "have entities such as &amp;, which the model learns: python3 "
                                  "-c 'import html,sys; sys.stdout.write(html.unescape("
                                  "sys.stdin.read()))' <OLD >NEW undoes them"},
@@ -54,14 +54,26 @@ void textcheck_report(const CorpusCheck *check, size_t pairs, bool swapped,
                              "removes them"},
         [CHECK_PIECES] = {100, "have the marks of subwords, ▁ or @@: the tokenizer splits "
                                "words by itself; sed 's/@@ //g' joins them again"},
+        [CHECK_QUOTED] = {2, "are in quotation marks, as spreadsheets write them, and the "
+                             "translations get them, too: " RECORDS_UNQUOTE " undoes them"},
+        [CHECK_DOUBLED] = {100,
+                           "have \"\" in a field in quotation marks, as spreadsheets write "
+                           "it: " RECORDS_UNQUOTE " undoes both"},
     };
-    for (int k = 0; k < CHECKS; k++) {
+    for (int k = (int)from; k < CHECKS; k++) {
         CorpusLine first = check->first[k];
         if (check->pairs[k] * warnings[k].rare <= pairs) continue;
         console_say("warning       %zu of %zu pairs (the first: line %llu of %s) %s",
                     check->pairs[k], pairs, (unsigned long long)first.line,
-                    settings->train.file[first.file].source, warnings[k].what);
+                    files->file[first.file].source, warnings[k].what);
     }
+}
+
+void textcheck_report(const CorpusCheck *check, size_t pairs, const CorpusCheck *valid,
+                      size_t valid_pairs, bool swapped, const Settings *settings)
+{
+    warn_of(check, CHECK_SAME, pairs, &settings->train);
+    warn_of(valid, CHECK_QUOTED, valid_pairs, &settings->valid);
     if (check->unspaced &&
         tokenization_needs_spaces((Tokenization)settings->data.bleu_tokenize))
         console_say(

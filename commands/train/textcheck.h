@@ -9,9 +9,10 @@
  * have slipped, or if its first column is a number. */
 bool textcheck(const CorpusCheck *check, size_t pairs, const Settings *settings, Error *error);
 
-/* Says what else is strange in it. swapped: the validation text does not look like it. */
-void textcheck_report(const CorpusCheck *check, size_t pairs, bool swapped,
-                      const Settings *settings);
+/* Says what else is strange in it, and quotation marks of spreadsheets in the validation text. swapped:
+ * this does not look like it. */
+void textcheck_report(const CorpusCheck *check, size_t pairs, const CorpusCheck *valid,
+                      size_t valid_pairs, bool swapped, const Settings *settings);
 
 /* What a vocabulary does to characters: lines that name the most frequent ones and how often they
  * are in the text; NULL: none. */

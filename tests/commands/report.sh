@@ -111,7 +111,21 @@ dry --train-tsv numbered.tsv
 says "numbers in the first column" "^train: the first column of numbered.tsv is a number.*--columns 2,4"
 sed 's/.*/"&"/' train.s >q.s && sed 's/.*/"&"/' train.t >q.t
 dry --train-source q.s --train-target q.t --valid-source q.s --valid-target q.t
-says "quotation marks of a spreadsheet" "^warning  *400 of 400 pairs (the first: line 1 of q.s) are in quotation marks on both sides"
+says "quotation marks of a spreadsheet" "^warning  *400 of 400 pairs (the first: line 1 of q.s) are in quotation marks, as spreadsheets"
+undo() { sed -n "s/.*\(python3 -c 'import csv.*\) <OLD >NEW.*/\1/p" err | tail -1 >undo.sh; sh undo.sh; }
+paste q.s train.t >half.tsv
+paste train.s train.t >plain.tsv
+sed '8~8{s/\t/ ""no"" &/; s/^/"/; s/ \t/"\t/}' plain.tsv >excel.tsv
+dry --train-tsv half.tsv --valid-tsv excel.tsv
+says "of one side" "^warning  *400 of 400 pairs (the first: line 1 of half.tsv) are in quotation marks, as spreadsheets"
+says "of validation text" "^warning  *50 of 400 pairs (the first: line 8 of excel.tsv) have \"\" in a field in quotation marks"
+undo <excel.tsv >undone.tsv
+check "which its command undoes" sh -c 'sed "s/ \"no\"//" undone.tsv | cmp - plain.tsv'
+sed '9~9{s/\t/&"Sir,\n/; s/$/"/}' plain.tsv >excel.tsv
+dry --train-tsv excel.tsv
+says "a line break in a field" "^train: excel.tsv:10: there is no TAB, but a quotation mark without its partner: "
+undo <excel.tsv >undone.tsv
+check "which its command joins" sh -c 'sed "s/Sir, //" undone.tsv | cmp - plain.tsv'
 sed '3s/$/ \&apos; x/; 9s/$/ \&#39;/; 10,20s/^/<i>/; 30,40s/$/ x@@ y/' train.s >marks.s
 sed -n '1,20s/.*/a \&amp; b/p; 21,$p' train.t >marks.t
 dry --train-source marks.s --train-target marks.t --valid-source valid.s --valid-target valid.t
