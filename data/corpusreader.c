@@ -9,6 +9,25 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Whether a file of one line, which the last pair is from, has no other ends of lines in it. */
+static bool check_one_line(const CorpusText *text, const char *name, Error *error)
+{
+    static const struct {
+        const char *bytes, *name, *pattern;
+    } END[] = {{"\xe2\x80\xa8", "U+2028", "\\xe2\\x80\\xa8"},
+               {"\xc2\x85", "U+0085", "\\xc2\\x85"}};
+    for (int i = 0; text->pairs && i < 2; i++) {
+        size_t length;
+        const char *line = corpus_sentence(text, TARGET, text->pairs - 1, &length);
+        if (memmem(line, length, END[i].bytes, strlen(END[i].bytes)))
+            return error_set(error,
+                             "%s has one line: the lines seem to end in %s: give <(sed "
+                             "'s/%s/\\n/g' '%s') in its place",
+                             name, END[i].name, END[i].pattern, name);
+    }
+    return true;
+}
+
 static bool read_file(CorpusText *text, CorpusReport *report, const CorpusFiles *files, int n,
                       Error *error)
 {
@@ -27,6 +46,8 @@ static bool read_file(CorpusText *text, CorpusReport *report, const CorpusFiles 
         if (source || target) corpus_skip(report, source, target, where);
         else good = corpus_add(text, records.field, records.length, where, error);
     }
+    if (good && result == TEXT_END && reader[SOURCE].line == 1)
+        good = check_one_line(text, file->source, error);
     for (int side = 0; side < SIDES; side++) report->replaced += reader[side].replaced;
     records_close(&records);
     good = good && result == TEXT_END;

@@ -21,9 +21,15 @@ void records_close(Records *r)
     tmx_close(r->tmx);
 }
 
-/* Whether a line is not the first of its file, or can be one of sentences. */
-static bool check_first(const TextReader *reader, const char *line, size_t length, Error *error)
+/* Whether a line can be one of sentences, and whether the first one begins a text. */
+static bool check_line(const TextReader *reader, const char *line, size_t length, Error *error)
 {
+    if ((reader->line == 1 || !reader->replace) && memchr(line, '\r', length))
+        return error_set(error,
+                         "%s:%zu: the line has a carriage return inside: give <(tr '\\r' '\\n' "
+                         "<'%s') in its place if lines end in one, or else <(tr '\\r' ' ' "
+                         "<'%s')",
+                         reader->name, reader->line, reader->name, reader->name);
     if (reader->line > 1) return true;
     if (text_is_xml(line))
         return error_set(error,
@@ -41,12 +47,7 @@ static bool check_first(const TextReader *reader, const char *line, size_t lengt
             "| gsub(\"[\\t\\n\\r]\"; \" \")] | select(.[0]) | join(\"\\t\")' '%s'), in "
             "its place",
             reader->name, reader->name);
-    return !memchr(line, '\r', length) ||
-           error_set(
-               error,
-               "%s:1: the line has a carriage return inside: if all lines end in one, give "
-               "<(tr '\\r' '\\n' <'%s') in its place",
-               reader->name, reader->name);
+    return true;
 }
 
 /* The next line of each of two files. The longer one is read to its end, to count its lines. */
@@ -59,7 +60,7 @@ static TextResult next_lines(Records *r, Error *error)
             result[side] = text_next(&reader[side], &r->field[side], &r->length[side], error);
             if (result[side] == TEXT_ERROR ||
                 (result[side] == TEXT_LINE &&
-                 !check_first(&reader[side], r->field[side], r->length[side], error)))
+                 !check_line(&reader[side], r->field[side], r->length[side], error)))
                 return TEXT_ERROR;
         }
     } while (result[0] != result[1]);
@@ -202,7 +203,7 @@ TextResult records_next(Records *r, Error *error)
         return r->tmx ? tmx_next(r->tmx, r->field, r->length, error)
                       : (error_memory(error, "for a reader of XML"), TEXT_ERROR);
     }
-    if (!check_first(reader, line, count, error)) return TEXT_ERROR;
+    if (!check_line(reader, line, count, error)) return TEXT_ERROR;
     if (!r->delimiter && !text_is_blank(line, count))
         result = begin_table(r, &line, &count, error);
     if (result != TEXT_LINE) return result;
