@@ -52,9 +52,27 @@ static bool has_markup(Line line, char open, char close, size_t most)
     return false;
 }
 
+static int times(Line line, const char *mark)
+{
+    int count = 0;
+    size_t width = strlen(mark);
+    const char *at = line.text, *end = at + line.length;
+    for (; (at = memmem(at, (size_t)(end - at), mark, width)); at += width) count++;
+    return count;
+}
+
+/* Ġ is a letter of Maltese: as a mark it begins most words. */
 static bool has_pieces(Line line)
 {
-    return memmem(line.text, line.length, "▁", 3) || memmem(line.text, line.length, "@@ ", 3);
+    int words = times(line, "Ġ");
+    return times(line, "▁") || times(line, "@@ ") || times(line, "￭") ||
+           times(line, " ##") > times(line, " ## ") + times(line, " ###") ||
+           (words > 1 && words * 2 > times(line, " "));
+}
+
+static bool has_tags(Line line)
+{
+    return has_markup(line, '<', '>', 8) || times(line, "{\\");
 }
 
 static bool has(CorpusCheckKind kind, Line s, Line t)
@@ -65,7 +83,7 @@ static bool has(CorpusCheckKind kind, Line s, Line t)
     case CHECK_QUOTED: return is_quoted(s) || is_quoted(t);
     case CHECK_DOUBLED: return is_doubled(s) || is_doubled(t);
     case CHECK_ENTITIES: return has_markup(s, '&', ';', 8) || has_markup(t, '&', ';', 8);
-    case CHECK_TAGS: return has_markup(s, '<', '>', 8) || has_markup(t, '<', '>', 8);
+    case CHECK_TAGS: return has_tags(s) || has_tags(t);
     default: return has_pieces(s) || has_pieces(t);
     }
 }

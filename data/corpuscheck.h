@@ -12,8 +12,8 @@ typedef enum {
     CHECK_SAME,      // pairs whose sides are equal
     CHECK_NUMBERED,  // pairs whose source is a number
     CHECK_ENTITIES,  // pairs with &amp; or another entity
-    CHECK_TAGS,      // pairs with <b> or another tag
-    CHECK_PIECES,    // pairs with marks of subwords, ▁ or @@
+    CHECK_TAGS,      // pairs with <b> or another tag, or one of subtitles, {\an8}
+    CHECK_PIECES,    // pairs with marks of subwords: ▁, @@, ￭, ## or Ġ
     CHECK_QUOTED,    // pairs of which a side begins and ends with "
     CHECK_DOUBLED,   // of these, those with "" inside
     CHECKS

@@ -50,10 +50,11 @@ static void warn_of(const CorpusCheck *check, CorpusCheckKind from, size_t pairs
         [CHECK_ENTITIES] = {100, "have entities such as &amp;, which the model learns: python3 "
                                  "-c 'import html,sys; sys.stdout.write(html.unescape("
                                  "sys.stdin.read()))' <OLD >NEW undoes them"},
-        [CHECK_TAGS] = {100, "have tags such as <b>: the model learns them; sed 's/<[^>]*>//g' "
-                             "removes them"},
-        [CHECK_PIECES] = {100, "have the marks of subwords, ▁ or @@: the tokenizer splits "
-                               "words by itself; sed 's/@@ //g' joins them again"},
+        [CHECK_TAGS] = {100, "have tags such as <b> or {\\an8}: the model learns them; sed "
+                             "'s/<[^>]*>\\|{\\\\[^}]*}//g' removes them"},
+        [CHECK_PIECES] = {100, "have the marks of subwords, such as ▁, @@, ￭, ## or Ġ: the "
+                               "tokenizer splits words by itself; give the text as it was "
+                               "(sed 's/@@ //g' joins words that have @@)"},
         [CHECK_QUOTED] = {2, "are in quotation marks, as spreadsheets write them, and the "
                              "translations get them, too: " RECORDS_UNQUOTE " undoes them"},
         [CHECK_DOUBLED] = {100,

@@ -97,6 +97,14 @@ TEST(kinds)
                 {"a", "x </i>", CHECK_TAGS},
                 {"▁a ▁cat", "b", CHECK_PIECES},
                 {"a c@@ at", "b", CHECK_PIECES},
+                {"a", "{\\an8}b", CHECK_TAGS},
+                {"a {name}", "b {0}", CHECKS},
+                {"a cat ￭.", "b", CHECK_PIECES},
+                {"a", "chat ##on", CHECK_PIECES},
+                {"a # b ## c ### d", "b", CHECKS},
+                {"IĠamĠhere", "b", CHECK_PIECES},
+                {"a", "I Ġam Ġhere", CHECK_PIECES},
+                {"a", "Il-Ġimgħa kien il-Ġurnal tal-Ġenerali u ta' Ġorġ u ta' ħija", CHECKS},
                 {"a@b.org", "b", CHECKS}};
     for (size_t p = 0; p < sizeof PAIR / sizeof *PAIR; p++) {
         CorpusText text = {0};
