@@ -66,6 +66,16 @@ const char *corpus_sentence(const CorpusText *text, CorpusSide side, size_t pair
     return text->bytes[side] + from;
 }
 
+CorpusText corpus_part(const CorpusText *text, size_t from)
+{
+    CorpusText part = {.line = text->line + from};
+    while (from + part.pairs < text->pairs && part.line[part.pairs].file == part.line->file)
+        part.pairs++;
+    for (int side = 0; side < SIDES; side++)
+        part.bytes[side] = text->bytes[side], part.start[side] = text->start[side] + from;
+    return part;
+}
+
 /* Moves sentence `from` of a block of elements of `size` bytes to place `to` <= from. Those after
  * `from` remain readable. */
 static void move(void *block, size_t *start, size_t to, size_t from, size_t size)

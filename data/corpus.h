@@ -81,6 +81,10 @@ bool corpus_copy(CorpusText *to, const CorpusText *text, size_t pair, Error *err
 bool corpus_split(CorpusText *held_out, CorpusText *text, CorpusReport *report, size_t count,
                   uint64_t seed, Error *error);
 
+/* The pairs from number `from` on that are of the same file: a part of the text, which is not to be
+ * freed. */
+CorpusText corpus_part(const CorpusText *text, size_t from);
+
 /* The sentences of one side, for tokenizer_train. The text must outlive them. */
 static inline Sentences corpus_sentences(const CorpusText *text, CorpusSide side)
 {

@@ -2,14 +2,20 @@
 #include "data/corpuscheck.h"
 
 #include "base/hash.h"
+#include "base/utf8.h"
 
 #include <ctype.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { WINDOW = 150, FARTHEST = 5 };                 // lines
 static const double CORRELATED = 0.5, RATHER = 0.3;  // at least; more than as they stand
+/* Of windows of unrelated pairs: the correlation at most, where lengths in bytes and their deviation, as
+ * a share of it, are at least so much; in so many windows in a row. */
+enum { UNRELATED_LENGTH = 15, UNRELATED_WINDOWS = 3 };
+static const double UNRELATED = 0.2, VARIED = 0.2;
 
 typedef struct Line {
     const char *text;
@@ -21,6 +27,11 @@ static Line line_of(const CorpusText *text, CorpusSide side, size_t pair)
     Line line;
     line.text = corpus_sentence(text, side, pair, &line.length);
     return line;
+}
+
+static bool is_same(Line a, Line b)
+{
+    return a.length == b.length && !memcmp(a.text, b.text, a.length);
 }
 
 static bool is_number(Line line)
@@ -78,7 +89,7 @@ static bool has_tags(Line line)
 static bool has(CorpusCheckKind kind, Line s, Line t)
 {
     switch (kind) {
-    case CHECK_SAME: return s.length == t.length && !memcmp(s.text, t.text, s.length);
+    case CHECK_SAME: return is_same(s, t);
     case CHECK_NUMBERED: return is_number(s);
     case CHECK_QUOTED: return is_quoted(s) || is_quoted(t);
     case CHECK_DOUBLED: return is_doubled(s) || is_doubled(t);
@@ -137,18 +148,38 @@ static size_t place_of_slip(const CorpusText *text, size_t from, size_t to, int 
     return place;
 }
 
+/* Whether the lengths of a side from ... to-1 vary so much that they say something. */
+static bool lengths_vary(const CorpusText *text, CorpusSide side, size_t from, size_t to)
+{
+    double n = (double)(to - from), variance = 0;
+    double mean = (double)(text->start[side][to] - text->start[side][from]) / n;
+    for (size_t i = from; i < to; i++) variance += pow(length_of(text, side, i) - mean, 2) / n;
+    return mean >= UNRELATED_LENGTH && sqrt(variance) >= VARIED * mean;
+}
+
 static void find_slip(CorpusCheck *check, const CorpusText *text)
 {
     if (text->pairs < WINDOW + 2 * FARTHEST) return;
     size_t last = text->pairs - FARTHEST - WINDOW;
+    int unrelated = 0, windows = 0;
+    CorpusLine begins = *text->line;
     for (size_t from = FARTHEST; !check->slipped; from += WINDOW) {
         if (from > last) from = last;
+        bool vary = lengths_vary(text, SOURCE, from, from + WINDOW) &&
+                    lengths_vary(text, TARGET, from, from + WINDOW);
+        bool is = vary && correlation(text, from, from + WINDOW, 0) < UNRELATED;
+        unrelated = is ? unrelated + 1 : 0;
+        if (unrelated == 1) begins = text->line[windows ? from : 0];
+        windows++;
+        check->unrelated = unrelated == UNRELATED_WINDOWS ||
+                           (from == last && unrelated > 1 && unrelated == windows);
         check->slipped = slip_of(text, from, from + WINDOW);
         size_t before = from > WINDOW ? from - WINDOW : FARTHEST;
         if (check->slipped)
             check->from =
                 text->line[place_of_slip(text, before, from + WINDOW, check->slipped)];
-        if (from == last) return;
+        else if (check->unrelated) check->from = begins;
+        if (from == last || check->unrelated) return;
     }
 }
 
@@ -158,6 +189,30 @@ bool corpus_is_unspaced(const CorpusText *text, CorpusSide side)
     size_t spaces = 0, size = (size_t)(end - at);
     for (; at < end; at++) spaces += *at == ' ';
     return spaces * 40 < size;
+}
+
+/* Finds a sentence that more than a third of the pairs have on a side: of the two that are left when
+ * any three different ones strike each other out (Misra and Gries 1982). */
+static void find_often(CorpusCheck *check, const CorpusText *text, CorpusSide side)
+{
+    Line left[2] = {{"", 0}, {"", 0}};
+    size_t votes[2] = {0};
+    for (size_t i = 0; i < text->pairs; i++) {
+        Line line = line_of(text, side, i);
+        int k = is_same(line, left[0]) || !(votes[0] || is_same(line, left[1])) ? 0 : 1;
+        if (is_same(line, left[k]) || !votes[k]) left[k] = line, votes[k]++;
+        else votes[0]--, votes[1]--;
+    }
+    for (int k = 0; k < 2; k++) {
+        char start[4 * sizeof check->sentence[side]];
+        size_t count = 0;
+        for (size_t i = 0; votes[k] && i < text->pairs; i++)
+            count += is_same(line_of(text, side, i), left[k]);
+        if (count * 3 <= text->pairs || count < check->often[side]) continue;
+        check->often[side] = count;
+        snprintf(start, sizeof start, "%.*s", (int)left[k].length, left[k].text);
+        utf8_fit(check->sentence[side], sizeof check->sentence[side], start);
+    }
 }
 
 CorpusCheck corpus_check(const CorpusText *text)
@@ -170,6 +225,7 @@ CorpusCheck corpus_check(const CorpusText *text)
                 check.first[kind] = text->line[i];
     }
     find_slip(&check, text);
+    for (int side = 0; side < SIDES; side++) find_often(&check, text, (CorpusSide)side);
     return check;
 }
 
@@ -180,7 +236,8 @@ static double walk_grams(bool *grams, bool learn, const CorpusText *text, Corpus
 {
     double all = 1, same = 0;
     size_t pairs = text->pairs < LINES ? text->pairs : LINES;
-    const char *at = text->bytes[side], *end = at + text->start[side][pairs];
+    const char *at = text->bytes[side] + text->start[side][0],
+               *end = text->bytes[side] + text->start[side][pairs];
     for (; at + GRAM <= end; at++, all++) {
         bool *gram = &grams[hash_bytes(HASH_START, at, GRAM) & (GRAMS - 1)];
         same += *gram;
@@ -189,7 +246,7 @@ static double walk_grams(bool *grams, bool learn, const CorpusText *text, Corpus
     return same / all;
 }
 
-bool corpus_swapped(const CorpusText *other, const CorpusText *text)
+int corpus_swapped(const CorpusText *other, const CorpusText *text)
 {
     bool *grams = calloc(SIDES, GRAMS);
     double share[SIDES][SIDES] = {{0}};
@@ -199,6 +256,6 @@ bool corpus_swapped(const CorpusText *other, const CorpusText *text)
             share[s][side] = walk_grams(grams + side * GRAMS, false, other, (CorpusSide)s);
     }
     free(grams);
-    return share[SOURCE][SOURCE] < share[SOURCE][TARGET] ||
-           share[TARGET][TARGET] < share[TARGET][SOURCE];
+    return (share[SOURCE][SOURCE] < share[SOURCE][TARGET]) +
+           (share[TARGET][TARGET] < share[TARGET][SOURCE]);
 }

@@ -3,7 +3,10 @@
  *
  * Slipped: the lengths of a sentence and of its translation correlate (0.77 to 0.92 in windows of
  * 500 pairs of Multi30k English-German and Tatoeba English-French, -Japanese, -Arabic), and hardly
- * at all with the next line's. */
+ * at all with the next line's.
+ *
+ * Unrelated: in windows of 150 pairs of these the least is 0.65, and of shuffled or sorted ones the
+ * most 0.2. */
 #pragma once
 
 #include "data/corpus.h"
@@ -22,9 +25,13 @@ typedef enum {
 typedef struct CorpusCheck {
     size_t pairs[CHECKS];
     CorpusLine first[CHECKS];  // of these
-    int slipped;      // 0; by how many lines the target is behind, or before if below 0
-    CorpusLine from;  // where that begins
-    bool unspaced;    // corpus_is_unspaced, of the target
+    int slipped;          // 0; by how many lines the target is behind, or before if below 0
+    bool unrelated;       // the lengths of the two sides have nothing to do with each other
+    CorpusLine from;      // where that begins
+    size_t often[SIDES];  // pairs with the same sentence of a side, if more than a third; or 0
+    char sentence[SIDES][64];  // which, cut
+    int swapped;    // a file whose sides are like the opposite sides of the first; 0: none
+    bool unspaced;  // corpus_is_unspaced, of the target
 } CorpusCheck;
 
 CorpusCheck corpus_check(const CorpusText *text);
@@ -32,6 +39,6 @@ CorpusCheck corpus_check(const CorpusText *text);
 /* Whether a side has next to no spaces, as Chinese, Japanese and Thai have. */
 bool corpus_is_unspaced(const CorpusText *text, CorpusSide side);
 
-/* Whether the sides of `other` are more like the opposite sides of `text`, or both like one of
- * them: by the sequences of four bytes that they have. */
-bool corpus_swapped(const CorpusText *other, const CorpusText *text);
+/* How many sides of `other` are more like the opposite side of `text`, by the sequences of four bytes
+ * that they have. */
+int corpus_swapped(const CorpusText *other, const CorpusText *text);

@@ -40,16 +40,14 @@ static bool hold_out(Run *run, Error *error)
 static bool read_text(Run *run, Error *error)
 {
     const Settings *s = run->settings;
-    if (!corpus_read(&run->text, &run->report, &s->train, error)) return false;
-    run->check = corpus_check(&run->text);
-    if (!textcheck(&run->check, run->text.pairs, s, error) ||
-        !(s->valid.count ? corpus_read(&run->valid_text, &run->valid_report, &s->valid, error)
-                         : hold_out(run, error)))
+    if (!corpus_read(&run->text, &run->report, &s->train, error) ||
+        !textcheck(&run->check, &run->text, &s->train, s, error) ||
+        !(s->valid.count
+              ? corpus_read(&run->valid_text, &run->valid_report, &s->valid, error) &&
+                    textcheck(&run->valid_check, &run->valid_text, &s->valid, s, error)
+              : hold_out(run, error)))
         return false;
-    if (s->valid.count) {
-        run->valid_check = corpus_check(&run->valid_text);
-        run->swapped = corpus_swapped(&run->valid_text, &run->text);
-    }
+    if (s->valid.count) run->swapped = corpus_swapped(&run->valid_text, &run->text);
     return corpus_repeat(&run->text, &run->report, &s->train, error);
 }
 

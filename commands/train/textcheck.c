@@ -11,31 +11,61 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool textcheck(const CorpusCheck *check, size_t all, const Settings *settings, Error *error)
+/* Whether the pairs of a file are ones to learn from. */
+static bool check_file(const CorpusCheck *check, size_t pairs, const CorpusFile *file,
+                       Error *error)
 {
-    const CorpusFile *file = &settings->train.file[check->from.file];
-    if (settings->run.force) return true;
-    if (check->pairs[CHECK_SAME] == all)
-        return error_set(error,
-                         "source and target are the same text in all %zu pairs of %s: "
-                         "give its translations as the target (--force trains on it)",
-                         all, file->source);
-    if (check->pairs[CHECK_NUMBERED] * 20 > all * 19)
+    unsigned long long line = check->from.line;
+    if (check->pairs[CHECK_NUMBERED] * 20 > pairs * 19)
         return error_set(
             error,
             "the first column of %s is a number, which would be the text to "
             "translate: pick the columns, such as --columns 2,4 (--force trains on "
             "them as they are)",
             file->source);
-    if (!check->slipped) return true;
-    unsigned long long line = check->from.line;
-    return error_set(error,
-                     "from about line %llu of %s on, the sentences go together with the "
-                     "translations %d line%s %s: a line is missing or too much in one of "
-                     "the two sides there (--force trains on them as they are)",
-                     line, file->source, abs(check->slipped),
-                     abs(check->slipped) > 1 ? "s" : "",
-                     check->slipped < 0 ? "before" : "after");
+    if (check->slipped)
+        return error_set(error,
+                         "from about line %llu of %s on, the sentences go together with the "
+                         "translations %d line%s %s: a line is missing or too much in one of "
+                         "the two sides there (--force trains on them as they are)",
+                         line, file->source, abs(check->slipped),
+                         abs(check->slipped) > 1 ? "s" : "",
+                         check->slipped < 0 ? "before" : "after");
+    return !check->unrelated ||
+           error_set(error,
+                     "from about line %llu of %s on, the lengths of the sentences have nothing "
+                     "to do with those of the translations: these are of another text, in "
+                     "another order, or many lines away (--force trains on them as they are)",
+                     line, file->source);
+}
+
+bool textcheck(CorpusCheck *all, const CorpusText *text, const CorpusFiles *files,
+               const Settings *settings, Error *error)
+{
+    bool force = settings->run.force;
+    CorpusText first = corpus_part(text, 0), part;
+    *all = (CorpusCheck){.unspaced = corpus_is_unspaced(text, TARGET)};
+    for (size_t from = 0; from < text->pairs; from += part.pairs) {
+        part = corpus_part(text, from);
+        CorpusCheck check = corpus_check(&part);
+        int file = part.line->file;
+        if (!force && !check_file(&check, part.pairs, &files->file[file], error)) return false;
+        for (int k = 0; k < CHECKS; k++) {
+            if (!all->pairs[k]) all->first[k] = check.first[k];
+            all->pairs[k] += check.pairs[k];
+        }
+        for (int side = 0; side < SIDES; side++)
+            if (check.often[side] > all->often[side]) {
+                all->often[side] = check.often[side];
+                memcpy(all->sentence[side], check.sentence[side], sizeof *check.sentence);
+            }
+        if (from && corpus_swapped(&part, &first) == SIDES) all->swapped = file;
+    }
+    return force || files != &settings->train || all->pairs[CHECK_SAME] < text->pairs ||
+           error_set(error,
+                     "source and target are the same text in all %zu pairs of %s: "
+                     "give its translations as the target (--force trains on it)",
+                     text->pairs, files->file[0].source);
 }
 
 /* The warnings of these kinds. */
@@ -73,8 +103,21 @@ static void warn_of(const CorpusCheck *check, CorpusCheckKind from, size_t pairs
 void textcheck_report(const CorpusCheck *check, size_t pairs, const CorpusCheck *valid,
                       size_t valid_pairs, bool swapped, const Settings *settings)
 {
+    enum { FEW = 20, SHORT = 10 };  // pairs, bytes
     warn_of(check, CHECK_SAME, pairs, &settings->train);
     warn_of(valid, CHECK_QUOTED, valid_pairs, &settings->valid);
+    for (int side = 0; side < SIDES; side++)
+        if (check->often[side] > FEW && strlen(check->sentence[side]) > SHORT)
+            console_say(
+                "warning       %zu of the %s are the same, '%s', which teaches nothing: "
+                "is it the right text?",
+                check->often[side], side == SOURCE ? "sentences" : "translations",
+                check->sentence[side]);
+    if (check->swapped)
+        console_say("warning       %s looks as if its source and its target were in another "
+                    "order than those of %s",
+                    settings->train.file[check->swapped].source,
+                    settings->train.file[0].source);
     if (check->unspaced &&
         tokenization_needs_spaces((Tokenization)settings->data.bleu_tokenize))
         console_say(

@@ -5,9 +5,11 @@
 #include "data/corpuscheck.h"
 #include "data/vocabulary.h"
 
-/* Whether a training text of so many pairs is one to train on: fails if its sides are the same, or
- * have slipped, or if its first column is a number. */
-bool textcheck(const CorpusCheck *check, size_t pairs, const Settings *settings, Error *error);
+/* check (=) that of a text, each of its files by itself. Fails, but for `force`, if it is not one to
+ * train on or to validate with: its sides have slipped or are unrelated, or the same in the training
+ * text, or its first column is a number. */
+bool textcheck(CorpusCheck *check, const CorpusText *text, const CorpusFiles *files,
+               const Settings *settings, Error *error);
 
 /* Says what else is strange in it, and quotation marks of spreadsheets in the validation text. swapped:
  * this does not look like it. */

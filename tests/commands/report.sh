@@ -106,6 +106,16 @@ says "is trained on with --force" "^warning  *400 of 400 pairs (the first: line 
 sed 90d train.t >late.t && echo >>late.t
 dry --train-source train.s --train-target late.t --valid-source valid.s --valid-target valid.t
 says "a lost line" "^train: from about line [0-9]* of train.s on, the sentences go together with the translations 1 line before: "
+dry --train-source train.s --train-target train.t --valid-source train.s --valid-target late.t
+says "a lost line of the validation text" "^train: from about line [0-9]* of train.s on, the sentences go together with"
+sort train.t >sorted.t
+dry --train-source train.s --train-target sorted.t --valid-source valid.s --valid-target valid.t
+says "a side that is sorted" "^train: from about line 1 of train.s on, the lengths of the sentences have nothing to do with those"
+sed '1,150s/.*/to be translated/' train.t >half.t
+dry --train-source train.s --train-target half.t --valid-source valid.s --valid-target valid.t
+says "the same translation" "^warning  *150 of the translations are the same, 'to be translated', which teaches nothing"
+dry $corpus --train-source valid.t --train-target valid.s
+says "a second file with its sides in the wrong order" "^warning  *valid.t looks as if its source and its target were in another order than those of train.s"
 awk '{ print 1000 + NR "\t" $0 }' train.s >numbered.tsv
 dry --train-tsv numbered.tsv
 says "numbers in the first column" "^train: the first column of numbered.tsv is a number.*--columns 2,4"

@@ -52,14 +52,65 @@ TEST(slips)
     }
 }
 
+TEST(unrelated)
+{
+    static const int FROM[] = {0, 1000, 2300};
+    for (size_t f = 0; f < sizeof FROM / sizeof *FROM; f++) {
+        CorpusText text = slipped(FROM[f], 40);
+        CorpusCheck check = corpus_check(&text);
+        assert_int_equal(check.slipped, 0);
+        assert_true(check.unrelated);
+        assert_in_range((int)check.from.line - FROM[f] + 160, 0, 320);
+        corpus_text_free(&text);
+    }
+}
+
+TEST(often)
+{
+    CorpusText text = {0};
+    for (int i = 0; i < 300; i++)
+        add(&text, sentence(i, SOURCE),
+            i % 5 < 2   ? "Non."
+            : i % 5 < 4 ? "Oui."
+                        : sentence(i, TARGET));
+    CorpusCheck check = corpus_check(&text);
+    assert_int_equal(check.often[SOURCE], 0);
+    assert_int_equal(check.often[TARGET], 120);
+    assert_true(!strcmp(check.sentence[TARGET], "Oui.") ||
+                !strcmp(check.sentence[TARGET], "Non."));
+    for (int i = 0; i < 60; i++)
+        add(&text, sentence(300 + i, SOURCE), sentence(300 + i, TARGET));
+    assert_int_equal(corpus_check(&text).often[TARGET], 0);  // a third is not more than a third
+    corpus_text_free(&text);
+}
+
+/* Another file is a part of its own. */
+TEST(parts)
+{
+    CorpusText text = {0};
+    for (int i = 0; i < 200; i++) {
+        add(&text, sentence(i, i < 100 ? SOURCE : TARGET),
+            sentence(i, i < 100 ? TARGET : SOURCE));
+        text.line[i].file = i >= 100;
+    }
+    CorpusText first = corpus_part(&text, 0), second = corpus_part(&text, 100);
+    assert_int_equal(first.pairs, 100);
+    assert_int_equal(second.pairs, 100);
+    assert_int_equal(second.line->line, 101);
+    assert_int_equal(corpus_swapped(&second, &first), SIDES);
+    corpus_text_free(&text);
+}
+
 TEST(no_slip)
 {
     CorpusText text = slipped(0, 0), few = {0}, equal = {0}, sorted = {0};
     assert_int_equal(corpus_check(&text).slipped, 0);
+    assert_false(corpus_check(&text).unrelated);
     for (int i = 0; i < 60; i++) add(&few, sentence(i, SOURCE), sentence(i + 1, TARGET));
     assert_int_equal(corpus_check(&few).slipped, 0);  // too few to say
     for (int i = 0; i < PAIRS; i++) add(&equal, "word", "mot");
     assert_int_equal(corpus_check(&equal).slipped, 0);
+    assert_false(corpus_check(&equal).unrelated);
     // sorted by the length of both: the longer the source, the shorter the target
     for (int length = 100; length < 140; length++)
         for (int i = 0; i < 75; i++) {
