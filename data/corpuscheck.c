@@ -36,9 +36,16 @@ static bool is_same(Line a, Line b)
 
 static bool is_number(Line line)
 {
-    size_t digits = 0;
-    while (digits < line.length && isdigit((unsigned char)line.text[digits])) digits++;
-    return digits == line.length;
+    size_t digits = 0, at = 0;
+    for (; at < line.length && memchr("0123456789+-.,#", line.text[at], 15); at++)
+        digits += isdigit((unsigned char)line.text[at]) != 0;
+    return digits && at == line.length;
+}
+
+static bool is_address(Line line)
+{
+    return (line.length > 7 && !memcmp(line.text, "http://", 7)) ||
+           (line.length > 8 && !memcmp(line.text, "https://", 8));
 }
 
 static bool is_quoted(Line line)
@@ -90,7 +97,8 @@ static bool has(CorpusCheckKind kind, Line s, Line t)
 {
     switch (kind) {
     case CHECK_SAME: return is_same(s, t);
-    case CHECK_NUMBERED: return is_number(s);
+    case CHECK_NUMBERED: return is_number(s) || is_address(s);
+    case CHECK_NUMBERED_TARGET: return is_number(t) || is_address(t);
     case CHECK_QUOTED: return is_quoted(s) || is_quoted(t);
     case CHECK_DOUBLED: return is_doubled(s) || is_doubled(t);
     case CHECK_ENTITIES: return has_markup(s, '&', ';', 8) || has_markup(t, '&', ';', 8);

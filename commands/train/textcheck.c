@@ -6,23 +6,79 @@
 #include "base/utf8.h"
 #include "commands/train/console.h"
 #include "data/records.h"
+#include "data/text.h"
 #include "scores/tokenization.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+enum { FEW = 20 };  // pairs, too few to say that they are all the same
+
+/* column (=) the two columns of a table that look like text, with a space or beyond ASCII, by the
+ * first line that has two. false: there is none, or these were read. */
+static bool find_columns(int column[SIDES], const CorpusFile *file)
+{
+    enum { LINES = 100 };
+    TextReader reader;
+    const char *line;
+    size_t length;
+    int texts = 0;
+    bool good = !file->target && text_open(&reader, file->source, NULL);
+    if (!good) return false;
+    for (int n = 0; good && texts != 2 && n < LINES; n++) {
+        good = text_next(&reader, &line, &length, NULL) == TEXT_LINE;
+        texts = 0;
+        for (int c = 1; good; c++) {
+            size_t cell = strcspn(line, "\t"), at = 0;
+            while (at < cell && line[at] != ' ' && (unsigned char)line[at] < 0x80) at++;
+            bool is_text = at < cell && strncmp(line, "http", 4) != 0;
+            if (is_text && ++texts <= SIDES) column[texts - 1] = c;
+            if (!line[cell]) break;
+            line += cell + 1;
+        }
+    }
+    text_close(&reader);
+    return texts == 2 && memcmp(column, file->column, sizeof file->column) != 0;
+}
+
+/* Whether a side of a file is a text: not numbers, addresses, or the same in nearly all lines. Where
+ * both are the same, it is so only if other columns look like text. */
+static bool check_side(const CorpusCheck *check, size_t pairs, CorpusSide side,
+                       const CorpusFiles *files, const CorpusFile *file, Error *error)
+{
+    size_t most = pairs < FEW ? pairs : pairs * 19 / 20;
+    bool label = check->pairs[CHECK_NUMBERED + side] * 20 > pairs * 19,
+         same = check->often[side] > most, both = same && check->often[!side] > most;
+    char where[32] = "", what[80] = "a number or an address";
+    char advice[80] = "is it the right file?";
+    int column[SIDES] = {2, 4};
+    if (!label && !same) return true;
+    if (!find_columns(column, file)) {
+        if (!label && both) return true;
+        column[SOURCE] = 2, column[TARGET] = 4;
+    }
+    if (!label) snprintf(what, sizeof what, "'%s'", check->sentence[side]);
+    if (!file->target) {
+        snprintf(where, sizeof where, "column %d of ", file->column[side]);
+        snprintf(advice, sizeof advice,
+                 files->count > 1 ? "make a table of the right columns, such as cut -f %d,%d"
+                                  : "pick the columns, such as --columns %d,%d",
+                 column[SOURCE], column[TARGET]);
+    }
+    return error_set(error,
+                     "%s%s is %s in nearly all lines, which is no text to learn from: %s "
+                     "(--force trains on it as it is)",
+                     where, side && file->target ? file->target : file->source, what, advice);
+}
+
 /* Whether the pairs of a file are ones to learn from. */
-static bool check_file(const CorpusCheck *check, size_t pairs, const CorpusFile *file,
-                       Error *error)
+static bool check_file(const CorpusCheck *check, size_t pairs, const CorpusFiles *files,
+                       const CorpusFile *file, Error *error)
 {
     unsigned long long line = check->from.line;
-    if (check->pairs[CHECK_NUMBERED] * 20 > pairs * 19)
-        return error_set(
-            error,
-            "the first column of %s is a number, which would be the text to "
-            "translate: pick the columns, such as --columns 2,4 (--force trains on "
-            "them as they are)",
-            file->source);
+    for (int side = 0; side < SIDES; side++)
+        if (!check_side(check, pairs, (CorpusSide)side, files, file, error)) return false;
     if (check->slipped)
         return error_set(error,
                          "from about line %llu of %s on, the sentences go together with the "
@@ -49,7 +105,8 @@ bool textcheck(CorpusCheck *all, const CorpusText *text, const CorpusFiles *file
         part = corpus_part(text, from);
         CorpusCheck check = corpus_check(&part);
         int file = part.line->file;
-        if (!force && !check_file(&check, part.pairs, &files->file[file], error)) return false;
+        if (!force && !check_file(&check, part.pairs, files, &files->file[file], error))
+            return false;
         for (int k = 0; k < CHECKS; k++) {
             if (!all->pairs[k]) all->first[k] = check.first[k];
             all->pairs[k] += check.pairs[k];
@@ -103,7 +160,7 @@ static void warn_of(const CorpusCheck *check, CorpusCheckKind from, size_t pairs
 void textcheck_report(const CorpusCheck *check, size_t pairs, const CorpusCheck *valid,
                       size_t valid_pairs, bool swapped, const Settings *settings)
 {
-    enum { FEW = 20, SHORT = 10 };  // pairs, bytes
+    enum { SHORT = 10 };  // bytes
     warn_of(check, CHECK_SAME, pairs, &settings->train);
     warn_of(valid, CHECK_QUOTED, valid_pairs, &settings->valid);
     for (int side = 0; side < SIDES; side++)

@@ -7,7 +7,7 @@
 
 /* check (=) that of a text, each of its files by itself. Fails, but for `force`, if it is not one to
  * train on or to validate with: its sides have slipped or are unrelated, or the same in the training
- * text, or its first column is a number. */
+ * text, or one of them is no text. */
 bool textcheck(CorpusCheck *check, const CorpusText *text, const CorpusFiles *files,
                const Settings *settings, Error *error);
 

@@ -118,7 +118,21 @@ dry $corpus --train-source valid.t --train-target valid.s
 says "a second file with its sides in the wrong order" "^warning  *valid.t looks as if its source and its target were in another order than those of train.s"
 awk '{ print 1000 + NR "\t" $0 }' train.s >numbered.tsv
 dry --train-tsv numbered.tsv
-says "numbers in the first column" "^train: the first column of numbered.tsv is a number.*--columns 2,4"
+says "numbers in the first column" "^train: column 1 of numbered.tsv is a number.*--columns 2,4"
+paste train.s train.t >pairs.tsv
+awk '{ print "https://a.org/" NR "\t1.25\t" $0 }' pairs.tsv >crawled.tsv
+dry --train-tsv crawled.tsv --columns 1,3
+says "addresses" "^train: column 1 of crawled.tsv is a number or an address in nearly all lines,.* such as --columns 3,4 (--force"
+dry --train-tsv crawled.tsv --columns 3,2
+says "a score in the place of the translation" "^train: column 2 of crawled.tsv is a number or an address in nearly all lines"
+dry --train-tsv pairs.tsv --train-tsv numbered.tsv
+says "each file by itself" "^train: column 1 of numbered.tsv is a number"
+sed 's/^/en\tfr\t/' pairs.tsv >named.tsv
+dry --train-tsv named.tsv
+says "a name of the language" "^train: column 1 of named.tsv is 'en' in nearly all lines,.* such as --columns 3,4 (--force"
+sed 's/.*/no/' train.t >no.t
+dry --train-source train.s --train-target no.t
+says "a file that repeats a word" "^train: no.t is 'no' in nearly all lines, .* is it the right file?"
 sed 's/.*/"&"/' train.s >q.s && sed 's/.*/"&"/' train.t >q.t
 dry --train-source q.s --train-target q.t --valid-source q.s --valid-target q.t
 says "quotation marks of a spreadsheet" "^warning  *400 of 400 pairs (the first: line 1 of q.s) are in quotation marks, as spreadsheets"
