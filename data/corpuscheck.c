@@ -3,6 +3,7 @@
 
 #include "base/hash.h"
 #include "base/utf8.h"
+#include "data/corpusreader.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -223,11 +224,14 @@ static void find_often(CorpusCheck *check, const CorpusText *text, CorpusSide si
     }
 }
 
-CorpusCheck corpus_check(const CorpusText *text)
+CorpusCheck corpus_check(const CorpusText *text, const char *tag)
 {
     CorpusCheck check = {.unspaced = corpus_is_unspaced(text, TARGET)};
     for (size_t i = 0; i < text->pairs; i++) {
         Line s = line_of(text, SOURCE, i), t = line_of(text, TARGET, i);
+        size_t without = tag ? corpus_tag(s.text, s.length, tag) : 0;
+        without += without && without < s.length;  // the space
+        s = (Line){s.text + without, s.length - without};
         for (int kind = 0; kind < CHECKS; kind++)
             if (has((CorpusCheckKind)kind, s, t) && !check.pairs[kind]++)
                 check.first[kind] = text->line[i];

@@ -35,7 +35,8 @@ typedef struct CorpusCheck {
     bool unspaced;  // corpus_is_unspaced, of the target
 } CorpusCheck;
 
-CorpusCheck corpus_check(const CorpusText *text);
+/* tag: a pattern of first words of the source that are left out (corpus_tag); or NULL */
+CorpusCheck corpus_check(const CorpusText *text, const char *tag);
 
 /* Whether a side has next to no spaces, as Chinese, Japanese and Thai have. */
 bool corpus_is_unspaced(const CorpusText *text, CorpusSide side);

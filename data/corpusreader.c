@@ -6,6 +6,7 @@
 
 #include <assert.h>
 #include <fnmatch.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -74,34 +75,61 @@ bool corpus_read(CorpusText *text, CorpusReport *report, const CorpusFiles *file
     return good;
 }
 
-static bool add_tag(StringList *tags, const char *tag, const char *pattern, Error *error)
+size_t corpus_tag(const char *line, size_t length, const char *pattern)
 {
-    for (int i = 0; i < tags->count; i++)
-        if (!strcmp(tags->item[i], tag)) return true;
+    char word[256];
+    const char *space = memchr(line, ' ', length);
+    size_t size = space ? (size_t)(space - line) : length;
+    if (!size || size >= sizeof word || (!strchr("*?[\\", *pattern) && *line != *pattern))
+        return 0;
+    memcpy(word, line, size);
+    word[size] = 0;
+    return fnmatch(pattern, word, 0) ? 0 : size;
+}
+
+static bool add_tag(StringList *tags, size_t *times, const char *tag, const char *pattern,
+                    Error *error)
+{
+    int i = 0;
+    while (i < tags->count && strcmp(tags->item[i], tag)) i++;
+    if (i < tags->count) return times[i]++, true;
     if (!tokenizer_may_be_tag(tag, strlen(tag)))
         return error_set(error,
                          "'%.40s' matches the tags '%s', but a tag begins and ends with "
                          "punctuation of ASCII, has something between, and no comma",
                          tag, pattern);
-    return tags->count < CORPUS_MAX_TAGS
-               ? strings_add(tags, tag, error)
-               : error_set(error, "more than %d different words match the tags '%s'",
-                           CORPUS_MAX_TAGS, pattern);
+    if (i == CORPUS_MAX_TAGS)
+        return error_set(error, "more than %d different words match the tags '%s'",
+                         CORPUS_MAX_TAGS, pattern);
+    return times[i] = 1, strings_add(tags, tag, error);
 }
 
-bool corpus_tags(StringList *tags, const CorpusText *text, const char *pattern, Error *error)
+/* The length of a tag that a first word begins with, without a space after it; or 0. */
+static size_t tag_without_space(const char *line, size_t length, const char *pattern)
 {
-    bool good = true;
-    for (size_t i = 0; good && i < text->pairs; i++) {
+    const char *space = memchr(line, ' ', length);
+    for (size_t n = space ? (size_t)(space - line) : length; n > 2; n--)
+        if (tokenizer_may_be_tag(line, n) && corpus_tag(line, n, pattern)) return n;
+    return 0;
+}
+
+bool corpus_tags(StringList *tags, size_t *times, const CorpusText *text,
+                 const CorpusFiles *files, const char *pattern, Error *error)
+{
+    for (size_t i = 0; i < text->pairs; i++) {
+        char tag[256];
         size_t length;
         const char *line = corpus_sentence(text, SOURCE, i, &length);
-        const char *space = memchr(line, ' ', length);
-        char *word = strndup(line, space ? (size_t)(space - line) : length);
-        good = word ? fnmatch(pattern, word, 0) || add_tag(tags, word, pattern, error)
-                    : error_memory(error, "for the tags of a text");
-        free(word);
+        size_t size = corpus_tag(line, length, pattern);
+        int without = size ? 0 : (int)tag_without_space(line, length, pattern);
+        if (without)
+            return error_set(error, "%s:%llu: there is no space after the tag '%.*s'",
+                             files->file[text->line[i].file].source,
+                             (unsigned long long)text->line[i].line, without, line);
+        snprintf(tag, sizeof tag, "%.*s", (int)size, line);
+        if (size && !add_tag(tags, times, tag, pattern, error)) return false;
     }
-    return good;
+    return true;
 }
 
 bool corpus_repeat(CorpusText *text, CorpusReport *report, const CorpusFiles *files,

@@ -133,6 +133,11 @@ static void print_warnings(Run *run)
 {
     textcheck_report(&run->check, run->report.read, &run->valid_check, run->valid_report.read,
                      run->swapped, run->settings);
+    if (run->tags.untagged)
+        console_say(
+            "warning       %zu of %zu sentences of the validation begin with no tag that "
+            "the model learns",
+            run->tags.untagged, run->valid.pairs);
     const TrainingConfig *training = &run->settings->training;
     const char *init = run->settings->fine_tuning.init;
     long long last = run_last_update(run);
@@ -190,6 +195,7 @@ void report_begin(Run *run)
     if (settings->run.preset == PRESET_AUTO && !settings->automatic)
         console_say("preset        toy (default for the built-in corpus)");
     print_corpus("training", &run->report, &settings->train);
+    if (run->tags.names) console_say("  tags        %s", run->tags.names);
     bool joint = vocabulary_is_joint(&run->vocabulary);
     const char *more = can_extend(run) && !settings->fine_tuning.extend_vocabulary
                            ? "; --extend-vocabulary N adds them"

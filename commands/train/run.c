@@ -108,7 +108,8 @@ static bool make_vocabulary(Run *run, Error *error)
         return vocabulary_read(&run->vocabulary, path, error);
     }
     StringList tags = {0};
-    bool good = corpus_tags(&tags, &run->text, s->data.tag ? s->data.tag : ">>*<<", error);
+    size_t times[CORPUS_MAX_TAGS];
+    bool good = corpus_tags(&tags, times, &run->text, &s->train, settings_tag(s), error);
     TokenizerSettings settings = s->data.learn;
     settings.placeholders = s->training.augment > 0;
     settings.tags = &tags;
@@ -210,6 +211,9 @@ bool run_read(Run *run, Settings *settings, Error *error)
     bool joint = good && vocabulary_is_joint(&run->vocabulary);
     good = good && (!first || textprofile_characters(&run->profile, &run->text,
                                                      tokenizer[SOURCE], error));
+    good = good && (!first || run->resumed ||
+                    textcheck_tags(&run->tags, &run->text, &run->valid_text, tokenizer[SOURCE],
+                                   settings, error));
     for (int side = 0; good && first && side < (joint ? 1 : SIDES); side++)
         good = textcheck_characters(&run->characters[side], &run->text, &run->vocabulary,
                                     joint ? SIDES : (CorpusSide)side, error);
@@ -634,6 +638,7 @@ void run_free(Run *run)
     for (int side = 0; side < SIDES; side++)
         free(run->characters[side].lost), free(run->characters[side].changed),
             free(run->extension[side].parts.id);
+    free(run->tags.names);
     guide_free(&run->guide);
     free(run->supervision.soft);
     metrics_close(&run->metrics);

@@ -38,6 +38,7 @@ typedef struct Run {
     CorpusReport report, valid_report;
     CorpusCheck check;                 // of the training text
     CorpusCheck valid_check;           // of validation files; zero for pairs held out
+    TagCheck tags;                     // of a new run, on rank 0
     CharacterCheck characters[SIDES];  // of it; with a joint vocabulary the source's alone
     bool swapped;                      // corpus_swapped, of the validation text
     size_t seen;  // pairs of valid whose source sentence is also in the corpus

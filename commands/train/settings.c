@@ -546,6 +546,11 @@ void settings_free(Settings *s)
     s->replay = NULL;
 }
 
+const char *settings_tag(const Settings *s)
+{
+    return s->data.tag ? s->data.tag : ">>*<<";
+}
+
 /* Names numbers, flags and choices. */
 void settings_changed(char text[CHANGED_TEXT], const Settings *s)
 {

@@ -89,6 +89,9 @@ bool settings_take(Settings *settings, const Settings *chosen, Error *error);
 
 void settings_free(Settings *settings);
 
+/* The pattern of tags: --tag, or the default. */
+const char *settings_tag(const Settings *settings);
+
 /* The defaults that help and man page show: those for a corpus of one's own. */
 void settings_documented(Settings *settings);
 

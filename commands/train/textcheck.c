@@ -103,7 +103,7 @@ bool textcheck(CorpusCheck *all, const CorpusText *text, const CorpusFiles *file
     *all = (CorpusCheck){.unspaced = corpus_is_unspaced(text, TARGET)};
     for (size_t from = 0; from < text->pairs; from += part.pairs) {
         part = corpus_part(text, from);
-        CorpusCheck check = corpus_check(&part);
+        CorpusCheck check = corpus_check(&part, settings_tag(settings));
         int file = part.line->file;
         if (!force && !check_file(&check, part.pairs, files, &files->file[file], error))
             return false;
@@ -116,7 +116,11 @@ bool textcheck(CorpusCheck *all, const CorpusText *text, const CorpusFiles *file
                 all->often[side] = check.often[side];
                 memcpy(all->sentence[side], check.sentence[side], sizeof *check.sentence);
             }
-        if (from && corpus_swapped(&part, &first) == SIDES) all->swapped = file;
+        size_t length;
+        const char *line = corpus_sentence(&part, SOURCE, 0, &length);
+        if (from && !corpus_tag(line, length, settings_tag(settings)) &&
+            corpus_swapped(&part, &first) == SIDES)
+            all->swapped = file;
     }
     return force || files != &settings->train || all->pairs[CHECK_SAME] < text->pairs ||
            error_set(error,
@@ -184,6 +188,44 @@ void textcheck_report(const CorpusCheck *check, size_t pairs, const CorpusCheck 
         console_say(
             "warning       the validation text does not look like the training text: are "
             "its source and its target in the right order, and in the same languages?");
+}
+
+/* ---- tags ---- */
+
+bool textcheck_tags(TagCheck *check, const CorpusText *text, const CorpusText *valid,
+                    const Tokenizer *tokenizer, const Settings *settings, Error *error)
+{
+    enum { NAMED = 6 };
+    StringList tags = {0};
+    size_t times[CORPUS_MAX_TAGS] = {0}, tagged = 0;
+    const char *pattern = settings_tag(settings);
+    bool good = corpus_tags(&tags, times, text, &settings->train, pattern, error);
+    TextStream stream;
+    FILE *out = good && tags.count ? textstream_open(&stream) : NULL;
+    for (int i = 0; good && i < tags.count; i++) {
+        const char *tag = tags.item[i];
+        tagged += times[i];
+        if (out && i < NAMED) fprintf(out, "%s%s (%zu)", i ? ", " : "", tag, times[i]);
+        good = settings->run.force || tokenizer_tag(tokenizer, tag, strlen(tag)) ||
+               error_set(error,
+                         "the training text has the tag '%s', for which the vocabulary has no "
+                         "token: give one of its own (./translate --list-vocabulary), or train "
+                         "a new model (--force trains on it as it is)",
+                         tag);
+    }
+    if (out && tags.count > NAMED) fprintf(out, " and %d others", tags.count - NAMED);
+    check->names = out ? textstream_close(&stream) : NULL;
+    check->untagged = 0;
+    for (size_t i = 0; i < valid->pairs && tagged * 10 >= text->pairs * 9; i++) {
+        size_t length;
+        const char *line = corpus_sentence(valid, SOURCE, i, &length);
+        check->untagged += !tokenizer_tag(tokenizer, line, length);
+    }
+    if (good && settings->data.tag && !tags.count)
+        good = error_set(error, "no source sentence begins with a word that matches --tag '%s'",
+                         pattern);
+    strings_free(&tags);
+    return good;
 }
 
 /* ---- characters ---- */

@@ -16,6 +16,18 @@ bool textcheck(CorpusCheck *check, const CorpusText *text, const CorpusFiles *fi
 void textcheck_report(const CorpusCheck *check, size_t pairs, const CorpusCheck *valid,
                       size_t valid_pairs, bool swapped, const Settings *settings);
 
+/* The tags of a training text (data/tokenizer.h). */
+typedef struct TagCheck {
+    char *names;      // ">>fra<< (48), >>deu<< (48)"; NULL: it has none
+    size_t untagged;  // sentences of the validation without a tag that the model learns, if
+                      // nine of ten training sentences have one
+} TagCheck;
+
+/* Fails, but for `force`, if the vocabulary has no token for one of them; and if `tag` is given and
+ * there is none. Free the names even then. */
+bool textcheck_tags(TagCheck *check, const CorpusText *text, const CorpusText *valid,
+                    const Tokenizer *tokenizer, const Settings *settings, Error *error);
+
 /* What a vocabulary does to characters: lines that name the most frequent ones and how often they
  * are in the text; NULL: none. */
 typedef struct CharacterCheck {

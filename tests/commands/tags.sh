@@ -41,6 +41,21 @@ is "pairs are scored with it" "$(paste valid.from valid.to | translate --score |
 sed -i 's/^>>\([a-z]*\)<</[2\1]/' train.from valid.from
 check "another form, by its pattern" learn --output other --tag '\[2*\]' --max-updates 5
 is "is a token, too" "$("$BIN/translate" --model other --list-vocabulary | sed -n '1,12p' | grep -c '^\[2[a-z]*\]')" 2
+"$latest" "$BIN/train" $tiny --train-source train.from --train-target train.to --valid-source valid.from --valid-target valid.to \
+    --tag '\[2*\]' --dry-run --output none 2>said
+check "the report counts them" grep -q "^  tags  *\[2back\] (300), \[2same\] (300)$" said
+sed 's/^.2same. //' valid.from >bare.from
+"$latest" "$BIN/train" $tiny --train-source train.from --train-target train.to --valid-source bare.from --valid-target valid.to \
+    --tag '\[2*\]' --dry-run --output none 2>said
+check "and sentences of the validation without" grep -q "^warning  *40 of 80 sentences of the validation begin with no tag" said
+wrong "a tag that matches nothing" 1 "^train: no source sentence begins with a word that matches --tag '<2\*>'" \
+    "$latest" "$BIN/train" $tiny --train-source train.from --train-target train.to --tag '<2*>' --output none
+sed '7s/ //' train.from >narrow.from
+wrong "no space after it" 1 "^train: narrow.from:7: there is no space after the tag '.2back.'" \
+    "$latest" "$BIN/train" $tiny --train-source narrow.from --train-target train.to --tag '\[2*\]' --output none
+sed 's/same/new/' train.from >new.from
+wrong "one that the vocabulary lacks" 1 "^train: the training text has the tag '.2new.', for which the vocabulary has no token" \
+    "$latest" "$BIN/train" --init other --train-source new.from --train-target train.to --tag '\[2*\]' --output none
 seq 2000 | sed 's/.*/[w&] a\tb/' >many
 wrong "words" 1 "^train: '[A-Z]*' matches the tags '.A-Z..', but a tag begins and ends with punctuation" \
     "$latest" "$BIN/train" --train-source train.t --train-target train.s --tag '[A-Z]*' --dry-run --output none

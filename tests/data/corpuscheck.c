@@ -44,7 +44,7 @@ TEST(slips)
     } SLIP[] = {{0, 1}, {3, -1}, {700, 1}, {700, -3}, {2499, 5}, {2880, -1}};
     for (size_t s = 0; s < sizeof SLIP / sizeof *SLIP; s++) {
         CorpusText text = slipped(SLIP[s].from, SLIP[s].by);
-        CorpusCheck check = corpus_check(&text);
+        CorpusCheck check = corpus_check(&text, NULL);
         // the target of line i is that of source i + by: it stands with the source `by` lines on
         assert_int_equal(check.slipped, -SLIP[s].by);
         assert_in_range((int)check.from.line - SLIP[s].from + 20, 0, 40);
@@ -57,7 +57,7 @@ TEST(unrelated)
     static const int FROM[] = {0, 1000, 2300};
     for (size_t f = 0; f < sizeof FROM / sizeof *FROM; f++) {
         CorpusText text = slipped(FROM[f], 40);
-        CorpusCheck check = corpus_check(&text);
+        CorpusCheck check = corpus_check(&text, NULL);
         assert_int_equal(check.slipped, 0);
         assert_true(check.unrelated);
         assert_in_range((int)check.from.line - FROM[f] + 160, 0, 320);
@@ -73,14 +73,15 @@ TEST(often)
             i % 5 < 2   ? "Non."
             : i % 5 < 4 ? "Oui."
                         : sentence(i, TARGET));
-    CorpusCheck check = corpus_check(&text);
+    CorpusCheck check = corpus_check(&text, NULL);
     assert_int_equal(check.often[SOURCE], 0);
     assert_int_equal(check.often[TARGET], 120);
     assert_true(!strcmp(check.sentence[TARGET], "Oui.") ||
                 !strcmp(check.sentence[TARGET], "Non."));
     for (int i = 0; i < 60; i++)
         add(&text, sentence(300 + i, SOURCE), sentence(300 + i, TARGET));
-    assert_int_equal(corpus_check(&text).often[TARGET], 0);  // a third is not more than a third
+    assert_int_equal(corpus_check(&text, NULL).often[TARGET],
+                     0);  // a third is not more than a third
     corpus_text_free(&text);
 }
 
@@ -104,13 +105,13 @@ TEST(parts)
 TEST(no_slip)
 {
     CorpusText text = slipped(0, 0), few = {0}, equal = {0}, sorted = {0};
-    assert_int_equal(corpus_check(&text).slipped, 0);
-    assert_false(corpus_check(&text).unrelated);
+    assert_int_equal(corpus_check(&text, NULL).slipped, 0);
+    assert_false(corpus_check(&text, NULL).unrelated);
     for (int i = 0; i < 60; i++) add(&few, sentence(i, SOURCE), sentence(i + 1, TARGET));
-    assert_int_equal(corpus_check(&few).slipped, 0);  // too few to say
+    assert_int_equal(corpus_check(&few, NULL).slipped, 0);  // too few to say
     for (int i = 0; i < PAIRS; i++) add(&equal, "word", "mot");
-    assert_int_equal(corpus_check(&equal).slipped, 0);
-    assert_false(corpus_check(&equal).unrelated);
+    assert_int_equal(corpus_check(&equal, NULL).slipped, 0);
+    assert_false(corpus_check(&equal, NULL).unrelated);
     // sorted by the length of both: the longer the source, the shorter the target
     for (int length = 100; length < 140; length++)
         for (int i = 0; i < 75; i++) {
@@ -121,7 +122,7 @@ TEST(no_slip)
             snprintf(line[TARGET], sizeof *line, "%*s", length - first, "x");
             add(&sorted, line[SOURCE], line[TARGET]);
         }
-    assert_int_equal(corpus_check(&sorted).slipped, 0);
+    assert_int_equal(corpus_check(&sorted, NULL).slipped, 0);
     corpus_text_free(&text), corpus_text_free(&few), corpus_text_free(&equal);
     corpus_text_free(&sorted);
 }
@@ -165,7 +166,7 @@ TEST(kinds)
         CorpusText text = {0};
         add(&text, "one", "un");
         add(&text, PAIR[p].source, PAIR[p].target);
-        CorpusCheck check = corpus_check(&text);
+        CorpusCheck check = corpus_check(&text, NULL);
         for (int k = 0; k < CHECKS; k++) {
             assert_int_equal(check.pairs[k],
                              k == PAIR[p].kind ||
@@ -174,6 +175,16 @@ TEST(kinds)
         }
         corpus_text_free(&text);
     }
+}
+
+TEST(a_tag_is_no_markup)
+{
+    CorpusText text = {0};
+    add(&text, "<2fr> a cat", "un chat");
+    add(&text, "<2fr> a <b>cat</b>", "un chat");
+    assert_int_equal(corpus_check(&text, NULL).pairs[CHECK_TAGS], 2);
+    assert_int_equal(corpus_check(&text, "<2*>").pairs[CHECK_TAGS], 1);
+    corpus_text_free(&text);
 }
 
 TEST(sides_in_the_wrong_order)
