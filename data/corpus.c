@@ -105,12 +105,8 @@ void corpus_characters(unsigned *times, const CorpusText *text, CorpusSide side,
     }
 }
 
-void corpus_skip(CorpusReport *report, bool source, bool target, CorpusLine line)
+void corpus_skip(CorpusReport *report, CorpusSkip why, CorpusLine line)
 {
-    CorpusSkip why = source && target ? EMPTY_BOTH
-                     : source         ? EMPTY_SOURCE
-                     : target         ? EMPTY_TARGET
-                                      : TOO_LONG;
     CorpusSkipped *skipped = &report->skipped[why];
     if (skipped->count < CORPUS_FIRST) skipped->first[skipped->count] = line;
     skipped->count++;
@@ -320,7 +316,8 @@ static void drop_pairs(Corpus *corpus, CorpusText *text, CorpusReport *report, b
         size_t source = from[1] - from[0], target = to[1] - to[0];
         bool all = source > 0 && target > 0;
         if (source <= 1 || target <= 1) {
-            corpus_skip(report, all && source == 1, all && target == 1, text->line[pair]);
+            corpus_skip(report, all ? corpus_empty(source == 1, target == 1) : TOO_LONG,
+                        text->line[pair]);
             continue;
         }
         for (int side = 0; side < SIDES; side++)

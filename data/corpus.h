@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/packed.h"
 #include "base/workers.h"
+#include "data/tmx.h"
 #include "data/tokenizer.h"
 
 #include <stddef.h>
@@ -43,8 +44,16 @@ typedef struct Corpus {
 /* CORPUS_MAX_SENTENCE: bytes of one that is kept, as many as can be scored (scores/codepoints.h). */
 enum { CORPUS_FIRST = 3, CORPUS_MAX_FILES = 1 << 16, CORPUS_MAX_SENTENCE = 1 << 20 };
 
-/* Why a pair is left out. A side is empty if it has no text, only spaces, or no token. */
-typedef enum { EMPTY_SOURCE, EMPTY_TARGET, EMPTY_BOTH, TOO_LONG, SKIP_REASONS } CorpusSkip;
+/* Why a pair is left out. A side is empty if it has no text, only spaces, or no token; in a unit of a
+ * TMX that is LACKS_LANGUAGE. */
+typedef enum {
+    EMPTY_SOURCE,
+    EMPTY_TARGET,
+    EMPTY_BOTH,
+    TOO_LONG,
+    LACKS_LANGUAGE,
+    SKIP_REASONS
+} CorpusSkip;
 
 /* The pairs that were left out for one reason, and the first of them. */
 typedef struct CorpusSkipped {
@@ -60,13 +69,18 @@ typedef struct CorpusReport {
     size_t common;    // pairs that it removed: their source sentence was held out
     size_t repeated;  // copies of pairs that corpus_repeat added; kept counts them
     CorpusSkipped skipped[SKIP_REASONS];
-    size_t tokens[SIDES];   // of the kept pairs, </s> included
-    size_t unknown[SIDES];  // <unk> among them
+    char tmx[TMX_DESCRIPTION];  // the languages of the files that are TMX; ""
+    size_t tokens[SIDES];       // of the kept pairs, </s> included
+    size_t unknown[SIDES];      // <unk> among them
 } CorpusReport;
 
-/* Counts a pair that is left out because its source or its target is empty, or else because it is too
- * long. */
-void corpus_skip(CorpusReport *report, bool source, bool target, CorpusLine line);
+/* Counts a pair that is left out. */
+void corpus_skip(CorpusReport *report, CorpusSkip why, CorpusLine line);
+
+static inline CorpusSkip corpus_empty(bool source, bool target)
+{
+    return source && target ? EMPTY_BOTH : source ? EMPTY_SOURCE : EMPTY_TARGET;
+}
 
 /* Appends a pair. Start with a text of {0}. */
 bool corpus_add(CorpusText *text, const char *const line[SIDES], const size_t length[SIDES],

@@ -29,6 +29,17 @@ static bool check_one_line(const CorpusText *text, const char *name, Error *erro
     return true;
 }
 
+/* Adds those of a file to report->tmx, unless they are there. */
+static void note_languages(CorpusReport *report, const Tmx *tmx)
+{
+    char languages[TMX_DESCRIPTION];
+    size_t used = strlen(report->tmx);
+    tmx_describe(languages, tmx);
+    if (!strstr(report->tmx, languages))
+        snprintf(report->tmx + used, sizeof report->tmx - used, "%s%s", used ? "; " : "",
+                 languages);
+}
+
 static bool read_file(CorpusText *text, CorpusReport *report, const CorpusFiles *files, int n,
                       Error *error)
 {
@@ -37,6 +48,7 @@ static bool read_file(CorpusText *text, CorpusReport *report, const CorpusFiles 
     TextReader *reader = records.reader;
     TextResult result = TEXT_END;
     bool good = records_open(&records, file->source, file->target, file->column, error);
+    records.languages = file->languages;
     for (int side = 0; side < SIDES; side++)
         reader[side].replace = file->invalid == TEXT_REPLACE;
     while (good && (result = records_next(&records, error)) == TEXT_LINE) {
@@ -44,11 +56,17 @@ static bool read_file(CorpusText *text, CorpusReport *report, const CorpusFiles 
         bool source = text_is_blank(records.field[SOURCE], records.length[SOURCE]),
              target = text_is_blank(records.field[TARGET], records.length[TARGET]);
         report->read++;
-        if (source || target) corpus_skip(report, source, target, where);
+        if (source || target)
+            corpus_skip(report, records.tmx ? LACKS_LANGUAGE : corpus_empty(source, target),
+                        where);
+        else if (file->languages && !records.tmx && !file->target)
+            good = error_set(error, "`columns` names languages, but %s is no TMX: give numbers",
+                             file->source);
         else good = corpus_add(text, records.field, records.length, where, error);
     }
-    if (good && result == TEXT_END && reader[SOURCE].line == 1)
+    if (good && result == TEXT_END && reader[SOURCE].line == 1 && !records.tmx)
         good = check_one_line(text, file->source, error);
+    if (good && result == TEXT_END && records.tmx) note_languages(report, records.tmx);
     for (int side = 0; side < SIDES; side++) report->replaced += reader[side].replaced;
     records_close(&records);
     good = good && result == TEXT_END;
@@ -66,10 +84,10 @@ bool corpus_read(CorpusText *text, CorpusReport *report, const CorpusFiles *file
     for (int n = 0; good && n < files->count; n++)
         good = read_file(text, report, files, n, error);
     if (good && text->pairs == 0)
-        good = error_set(error,
-                         report->read == 0 ? "%s is empty: there is nothing to learn from"
-                                           : "%s has no pair with text on both sides",
-                         files->file[0].source);
+        good = error_set(error, "%s %s%s%s", files->file[0].source,
+                         report->read == 0 ? "is empty: there is nothing to learn from"
+                                           : "has no pair with text on both sides",
+                         *report->tmx ? ": " : "", report->tmx);
     if (!good) corpus_text_free(text);
     report->kept = text->pairs;
     return good;

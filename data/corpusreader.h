@@ -8,10 +8,11 @@
  * (data/records.h). */
 typedef struct CorpusFile {
     const char *source, *target;
-    int times;           // corpus_repeat; 0 is 1
-    int invalid;         // a TextInvalid
-    int column[SIDES];   // of a table; 0: 1 and 2
-    const char *replay;  // the run whose text it was; NULL: none
+    int times;              // corpus_repeat; 0 is 1
+    int invalid;            // a TextInvalid
+    int column[SIDES];      // of a table; 0: 1 and 2
+    const char *languages;  // of a TMX, "en,fr"; NULL: the columns number them
+    const char *replay;     // the run whose text it was; NULL: none
 } CorpusFile;
 
 typedef struct CorpusFiles {

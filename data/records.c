@@ -32,10 +32,12 @@ static bool check_line(const TextReader *reader, const char *line, size_t length
                          reader->name, reader->line, reader->name, reader->name);
     if (reader->line > 1) return true;
     if (text_is_xml(line))
-        return error_set(error,
-                         "%s is XML: of a TMX, which has both sides, give the one file as "
-                         "`train-tsv` or `valid-tsv`",
-                         reader->name);
+        return error_set(
+            error,
+            "%s is XML: of a TMX, which has both sides, give the one file as "
+            "`train-tsv` or `valid-tsv`; convert other XML, such as XLIFF, to a TMX or "
+            "to text",
+            reader->name);
     if (!strncmp(line, "{\\rtf", 5))
         return error_set(error, "%s is RTF: save it from the office program as text",
                          reader->name);
@@ -198,14 +200,16 @@ TextResult records_next(Records *r, Error *error)
     if (r->tmx) return tmx_next(r->tmx, r->field, r->length, error);
     TextResult result = text_next(reader, &line, &count, error);
     if (result != TEXT_LINE) return result;
-    if (!r->delimiter && text_is_xml(line)) {
-        r->tmx = tmx_open(reader, line, count, r->column);
+    for (int side = 0; side < 2; side++) r->field[side] = line + count, r->length[side] = 0;
+    if (text_is_blank(line, count)) return TEXT_LINE;
+    bool comment = !strncmp(line, "<!--", 4) && !memchr(line, '\t', count);  // before a TMX
+    if (!r->delimiter && (comment || text_is_xml(line))) {
+        r->tmx = tmx_open(reader, line, count, r->column, r->languages);
         return r->tmx ? tmx_next(r->tmx, r->field, r->length, error)
                       : (error_memory(error, "for a reader of XML"), TEXT_ERROR);
     }
     if (!check_line(reader, line, count, error)) return TEXT_ERROR;
-    if (!r->delimiter && !text_is_blank(line, count))
-        result = begin_table(r, &line, &count, error);
+    if (!r->delimiter) result = begin_table(r, &line, &count, error);
     if (result != TEXT_LINE) return result;
     for (int side = 0; side < 2; side++) r->field[side] = line + count, r->length[side] = 0;
     if (text_is_blank(line, count)) return TEXT_LINE;

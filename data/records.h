@@ -19,13 +19,14 @@
     "for r in csv.reader(sys.stdin, \"excel-tab\")]' <OLD >NEW"
 
 typedef struct Records {
-    TextReader reader[2];  // of source and target; or the first one, of a table
-    int column[2];         // of source and target in a table, from 1
-    char delimiter;        // 0: no line with text is read yet
-    int columns;           // of each record of CSV; 0: none is read yet
-    char *buffer;          // of a record of CSV, its fields without quotation marks; or NULL
-    Tmx *tmx;              // or NULL
-    const char *field[2];  // [length] the last pair, valid until the next one
+    TextReader reader[2];   // of source and target; or the first one, of a table
+    int column[2];          // of source and target in a table, from 1
+    char delimiter;         // 0: no line with text is read yet
+    int columns;            // of each record of CSV; 0: none is read yet
+    char *buffer;           // of a record of CSV, its fields without quotation marks; or NULL
+    Tmx *tmx;               // or NULL
+    const char *languages;  // the caller sets it: of a TMX, "en,fr"; NULL: column numbers them
+    const char *field[2];   // [length] the last pair, valid until the next one
     size_t length[2];
 } Records;
 

@@ -3,12 +3,20 @@
 
 #include "base/grow.h"
 
+#include <ctype.h>
 #include <expat.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
 enum { LANGUAGES = 64, LANGUAGE_NAME = 36 };
+
+typedef struct Variant {
+    char language[LANGUAGE_NAME];
+    char *text;
+    size_t size, used;  // of the text, in bytes
+} Variant;
 
 struct Tmx {
     TextReader *reader;
@@ -16,48 +24,130 @@ struct Tmx {
     size_t length;
     XML_Parser parser;
     bool suspended, after_line;  // the parser at the end of a unit; a line break follows
-    int column[2];
+    char header[LANGUAGE_NAME];  // the srclang, until its place is known
     char language[LANGUAGES][LANGUAGE_NAME];
-    int languages, depth;
-    int side;     // of the variant, or -1: it is of another language
-    int segment;  // depth of <seg>; 0: outside
-    int code;     // depth of an inline element whose content is not text; 0: outside
-    char *text[2];
-    size_t size[2], used[2];
+    int languages, column[2];  // column: of source and target, from 1
+    bool known, whole;         // languages: there are some; they differ in their regions only
+    char wanted[2][LANGUAGE_NAME];  // those of source and target; "" if not yet known
+    Variant variant[LANGUAGES];     // of the unit
+    int variants;
+    Variant *current;  // or NULL
+    int depth;
+    int segment;         // depth of <seg>; 0: outside
+    int code;            // depth of an inline element whose content is not text; 0: outside
     const char *failed;  // why; or NULL
 };
 
-/* The number of a language, from 1. */
-static int number_of(Tmx *t, const char *language)
+/* A name without the prefix of its namespace. */
+static const char *local_name(const char *name)
 {
-    for (int i = 0; i < t->languages; i++)
-        if (!strcasecmp(t->language[i], language)) return i + 1;
-    if (t->languages == LANGUAGES || strlen(language) >= LANGUAGE_NAME) return 0;
-    strcpy(t->language[t->languages++], language);
-    return t->languages;
+    const char *colon = strchr(name, ':');
+    return colon ? colon + 1 : name;
+}
+
+static const char *value_of(const char **attribute, const char *name)
+{
+    for (; attribute[0]; attribute += 2)
+        if (!strcasecmp(local_name(attribute[0]), name)) return attribute[1];
+    return "";
+}
+
+/* language (=) "en-US" for en_US; "" for what is none. */
+static void take_language(char language[LANGUAGE_NAME], const char *from)
+{
+    size_t length = 0;
+    for (; isalnum((unsigned char)from[length]) || (from[length] && strchr("-_", from[length]));
+         length++)
+        if (length + 1 < LANGUAGE_NAME)
+            language[length] = from[length] == '_' ? '-' : from[length];
+    language[from[length] || length >= LANGUAGE_NAME ? 0 : length] = 0;
+}
+
+/* Whether a language is another one, or that of a region: en-US is in en. */
+static bool is_in(const char *language, const char *other)
+{
+    size_t length = strlen(other);
+    return length && !strncasecmp(language, other, length) && strchr("-", language[length]);
+}
+
+/* The first unit with two languages decides whether regions count. */
+static void compare_languages(Tmx *t)
+{
+    t->whole = true;
+    for (int i = 1; i < t->variants; i++) {
+        char base[LANGUAGE_NAME];
+        strcpy(base, t->variant[0].language);
+        t->known |= strcasecmp(base, t->variant[i].language) != 0;
+        base[strcspn(base, "-")] = 0;
+        t->whole &= is_in(t->variant[i].language, base);
+    }
+}
+
+/* Adds a language to those of the file, unless it is there; in front if it is the header's. */
+static void add_language(Tmx *t, const char *language)
+{
+    char name[LANGUAGE_NAME];
+    strcpy(name, language);
+    if (!t->whole) name[strcspn(name, "-")] = 0;
+    for (int n = 0; n < t->languages; n++)
+        if (!strcasecmp(t->language[n], name)) return;
+    if (t->languages == LANGUAGES) return;
+    bool source = is_in(name, t->header) || is_in(t->header, name);
+    if (source) memmove(t->language[1], t->language[0], (size_t)t->languages * LANGUAGE_NAME);
+    strcpy(t->language[source ? 0 : t->languages], name);
+    if (source) *t->header = 0;
+    t->languages++;
+}
+
+static void number_languages(Tmx *t)
+{
+    if (!t->known) compare_languages(t);
+    for (int i = 0; t->known && i < t->variants; i++) add_language(t, t->variant[i].language);
+    if (t->known) *t->header = 0;
+    for (int side = 0; side < 2; side++)
+        if (!*t->wanted[side] && t->column[side] <= t->languages)
+            strcpy(t->wanted[side], t->language[t->column[side] - 1]);
 }
 
 static void begin_variant(Tmx *t, const char **attribute)
 {
-    int number = 0;
-    t->side = -1;
-    for (; attribute[0]; attribute += 2)  // `lang` until TMX 1.1
-        if (!strcmp(attribute[0], "xml:lang") || !strcmp(attribute[0], "lang"))
-            number = number_of(t, attribute[1]);
-    for (int side = 0; side < 2; side++)
-        if (number == t->column[side] && !t->used[side]) t->side = side;
+    Variant *v = &t->variant[t->variants];
+    if (t->variants == LANGUAGES) return;
+    v->used = 0;
+    take_language(v->language, value_of(attribute, "lang"));  // xml:lang; lang until TMX 1.1
+    if (*v->language) t->current = v, t->variants++;
+}
+
+static void on_text(void *context, const char *bytes, int count)
+{
+    Tmx *t = context;
+    Variant *v = t->current;
+    if (!t->segment || t->code || !v || t->failed) return;
+    if (!GROW(v->text, v->size, v->used + (size_t)count + 1)) {
+        t->failed = "there is not enough memory for the unit";
+        XML_StopParser(t->parser, XML_FALSE);
+        return;
+    }
+    for (int i = 0; i < count; i++)
+        v->text[v->used++] = strchr("\t\n\r", bytes[i]) ? ' ' : bytes[i];
 }
 
 static void on_start(void *context, const char *name, const char **attribute)
 {
     Tmx *t = context;
+    name = local_name(name);
     if (!t->depth++ && strcmp(name, "tmx")) {
-        t->failed = "it is XML, but no TMX";
+        t->failed =
+            "it is XML, but no TMX: convert it to one, or to text with a TAB between source "
+            "and target";
         XML_StopParser(t->parser, XML_FALSE);
     } else if (t->segment) {
+        if (!strcmp(value_of(attribute, "type"), "lb")) on_text(t, " ", 1);
         if (!t->code && strcmp(name, "hi")) t->code = t->depth;
+    } else if (!strcmp(name, "header")) {
+        take_language(t->header, value_of(attribute, "srclang"));
     } else if (!strcmp(name, "tu")) {
-        t->used[0] = t->used[1] = 0;
+        t->variants = 0;
     } else if (!strcmp(name, "tuv")) {
         begin_variant(t, attribute);
     } else if (!strcmp(name, "seg")) {
@@ -69,32 +159,28 @@ static void on_end(void *context, const char *name)
 {
     Tmx *t = context;
     int depth = t->depth--;
+    name = local_name(name);
     if (t->code == depth) t->code = 0;
     if (t->segment == depth) t->segment = 0;
-    if (!strcmp(name, "tuv")) t->side = -1;
+    if (!strcmp(name, "tuv")) t->current = NULL;
     if (!strcmp(name, "tu")) XML_StopParser(t->parser, XML_TRUE);
 }
 
-static void on_text(void *context, const char *bytes, int count)
-{
-    Tmx *t = context;
-    int side = t->side;
-    if (!t->segment || t->code || side < 0 || t->failed) return;
-    if (!GROW(t->text[side], t->size[side], t->used[side] + (size_t)count + 1)) {
-        t->failed = "there is not enough memory for the unit";
-        XML_StopParser(t->parser, XML_FALSE);
-        return;
-    }
-    for (int i = 0; i < count; i++)
-        t->text[side][t->used[side]++] = strchr("\t\n\r", bytes[i]) ? ' ' : bytes[i];
-}
-
-Tmx *tmx_open(TextReader *reader, const char *line, size_t length, const int column[2])
+Tmx *tmx_open(TextReader *reader, const char *line, size_t length, const int column[2],
+              const char *languages)
 {
     Tmx *t = calloc(1, sizeof *t);
     if (!t) return NULL;
-    *t = (Tmx){reader, line, length, XML_ParserCreate("UTF-8"), .side = -1};
+    size_t blanks = strspn(line, " \t");  // which may not stand before <?xml
+    t->reader = reader, t->line = line + blanks, t->length = length - blanks;
+    t->parser = XML_ParserCreate("UTF-8");
     memcpy(t->column, column, sizeof t->column);
+    for (int side = 0; languages && side < 2; side++) {
+        char name[2 * LANGUAGE_NAME];
+        snprintf(name, sizeof name, "%s", side ? strchr(languages, ',') + 1 : languages);
+        name[strcspn(name, ",")] = 0;
+        take_language(t->wanted[side], name);
+    }
     if (!t->parser) return free(t), NULL;
     XML_SetUserData(t->parser, t);
     XML_SetElementHandler(t->parser, on_start, on_end);
@@ -116,6 +202,29 @@ static TextResult parse(Tmx *t, enum XML_Status *status, Error *error)
     return result;
 }
 
+/* The variant of a language that has text, but not `other`; NULL: there is none. Of several the one
+ * with the shortest name, so that en comes before en-US. */
+static const Variant *find_variant(const Tmx *t, const char *language, const Variant *other)
+{
+    const Variant *best = NULL;
+    for (const Variant *v = t->variant; v < t->variant + t->variants; v++)
+        if (v != other && v->used && is_in(v->language, language) &&
+            (!best || strlen(v->language) < strlen(best->language)))
+            best = v;
+    return best;
+}
+
+/* The text of a variant, or of none, without the blanks around it. */
+static void take_text(const Variant *v, const char **text, size_t *length)
+{
+    *text = "", *length = 0;
+    if (!v) return;
+    v->text[v->used] = 0;
+    *text = v->text, *length = v->used;
+    while (*length && (*text)[*length - 1] == ' ') --*length;
+    while (*length && **text == ' ') ++*text, --*length;
+}
+
 TextResult tmx_next(Tmx *t, const char *field[2], size_t length[2], Error *error)
 {
     enum XML_Status status;
@@ -130,19 +239,27 @@ TextResult tmx_next(Tmx *t, const char *field[2], size_t length[2], Error *error
         }
         t->suspended = status == XML_STATUS_SUSPENDED;
     } while (!t->suspended);
-    for (int side = 0; side < 2; side++) {
-        field[side] = t->used[side] ? t->text[side] : "";
-        length[side] = t->used[side];
-        if (t->used[side]) t->text[side][t->used[side]] = 0;
-    }
+    number_languages(t);
+    const Variant *source = find_variant(t, t->wanted[0], NULL);
+    take_text(source, &field[0], &length[0]);
+    take_text(find_variant(t, t->wanted[1], source), &field[1], &length[1]);
     return TEXT_LINE;
+}
+
+void tmx_describe(char text[TMX_DESCRIPTION], const Tmx *t)
+{
+    size_t used = (size_t)snprintf(text, TMX_DESCRIPTION, "source %s, target %s",
+                                   *t->wanted[0] ? t->wanted[0] : "none",
+                                   *t->wanted[1] ? t->wanted[1] : "none");
+    for (int n = 0; t->languages != 2 && n < t->languages && used < TMX_DESCRIPTION; n++)
+        used += (size_t)snprintf(text + used, TMX_DESCRIPTION - used, "%s %s", n ? "," : ", of",
+                                 t->language[n]);
 }
 
 void tmx_close(Tmx *t)
 {
     if (!t) return;
     XML_ParserFree(t->parser);
-    free(t->text[0]);
-    free(t->text[1]);
+    for (int i = 0; i < LANGUAGES; i++) free(t->variant[i].text);
     free(t);
 }

@@ -51,6 +51,7 @@ static void print_corpus(const char *name, const CorpusReport *r, const CorpusFi
     if (r->kept != r->read) snprintf(read, sizeof read, " of %zu that were read", r->read);
     console_say("%-13s %zu pairs%s, %zu source + %zu target tokens", name, r->kept, read,
                 r->tokens[SOURCE], r->tokens[TARGET]);
+    if (*r->tmx) console_say("  TMX         %s (--columns names others)", r->tmx);
     if (r->replaced)
         console_say("  invalid     %zu line%s with invalid UTF-8, where U+FFFD was read",
                     r->replaced, r->replaced == 1 ? "" : "s");
@@ -61,7 +62,7 @@ static void print_corpus(const char *name, const CorpusReport *r, const CorpusFi
         console_say("  again       %zu of them are copies (--weight)", r->repeated);
     static const char *const WHY[SKIP_REASONS] = {
         "the source line is empty", "the target line is empty", "both lines are empty",
-        "longer than --max-length"};
+        "longer than --max-length", "the unit lacks text in one of the two languages"};
     for (int i = 0; i < SKIP_REASONS; i++) print_skipped(files, WHY[i], &r->skipped[i]);
     console_say("  unknown     %.2f %% of the source tokens, %.2f %% of the target tokens",
                 percent(r->unknown[SOURCE], r->tokens[SOURCE] - r->kept),

@@ -60,8 +60,8 @@ static const Option data_options[] = {
     {"train-tsv", OPTION_LIST, FIELD(train.tsv), 0, 0, NULL, "FILE",
      "source and target in one file: separated by a TAB, CSV, or a TMX", 0},
     {"columns", OPTION_TEXT, FIELD(columns), 0, 0, NULL, "S,T",
-     "with --train-tsv or --valid-tsv: the columns of source and target, or languages of a TMX; default: "
-     "1,2", 0},
+     "with --train-tsv or --valid-tsv: the columns of source and target, or languages of a TMX, such "
+     "as en,fr; default: 1,2", 0},
     {"valid-source", OPTION_LIST, FIELD(valid.source), 0, 0, NULL, "FILE",
      "source sentences for validation", OPTION_COMMON},
     {"valid-target", OPTION_LIST, FIELD(valid.target), 0, 0, NULL, "FILE",
@@ -207,19 +207,26 @@ static bool list_files(CorpusFiles *files, const CorpusNames *names, const char 
                          name, pairs, name, names->target.count);
     *files = (CorpusFiles){calloc((size_t)count + 1, sizeof *files->file), count};
     if (!files->file) return error_memory(error, "for the names of files");
-    int end = 0, column[SIDES] = {1, 2};
-    if (data->columns &&
+    int end = 0, named = 0, column[SIDES] = {1, 2};
+    if (data->columns)
+        sscanf(data->columns, "%*1[A-Za-z]%*34[A-Za-z0-9_-],%*1[A-Za-z]%*34[A-Za-z0-9_-]%n",
+               &named);
+    bool languages = named && !data->columns[named];
+    if (data->columns && !languages &&
         (sscanf(data->columns, "%5d,%5d%n", &column[0], &column[1], &end) != 2 ||
          data->columns[end] || column[0] < 1 || column[1] < 1 || column[0] == column[1]))
-        return error_set(error,
-                         "--columns takes the numbers of two columns, such as 2,4, not '%s'",
-                         data->columns);
+        return error_set(
+            error,
+            "--columns takes the numbers of two columns, such as 2,4, or two languages "
+            "of a TMX, such as en,fr, not '%s'",
+            data->columns);
     for (int i = 0; i < count; i++)
         files->file[i] = (CorpusFile){.source = i < pairs ? names->source.item[i]
                                                           : names->tsv.item[i - pairs],
                                       .target = i < pairs ? names->target.item[i] : NULL,
                                       .invalid = data->invalid,
-                                      .column = {column[SOURCE], column[TARGET]}};
+                                      .column = {column[SOURCE], column[TARGET]},
+                                      .languages = languages ? data->columns : NULL};
     if (names != &data->train) return true;
     for (int i = 0; i < data->weight.count; i++) {
         int times, length = 0;
@@ -421,6 +428,7 @@ static bool is_pipe(const char *path)
 static bool same_file(const CorpusFile *a, const CorpusFile *b)
 {
     return !strcmp(a->source, b->source) && !a->target == !b->target &&
+           !strcmp(a->languages ? a->languages : "", b->languages ? b->languages : "") &&
            (a->target ? !strcmp(a->target, b->target)
                       : !memcmp(a->column, b->column, sizeof a->column));
 }

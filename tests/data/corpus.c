@@ -96,6 +96,28 @@ TEST(reads_pairs)
     corpus_text_free(&text);
 }
 
+/* A unit of a TMX without a language has a reason of its own, and the report says which were read. */
+TEST(units_of_a_tmx)
+{
+#define UNIT(s, t)                                                                             \
+    "<tu><tuv xml:lang='" s "'><seg>a</seg></tuv><tuv xml:lang='" t                            \
+    "'><seg>b</seg></tuv></tu>\n"
+    write_file(path[0], "<tmx><body>" UNIT("en", "fr") UNIT("en", "de") "</body></tmx>");
+    assert_true(read_corpus(0, 1));
+    assert_int_equal(text.pairs, 1);
+    assert_lines(&report.skipped[LACKS_LANGUAGE], 1, 2, 0);
+    assert_string_equal(report.tmx, "source en, target fr, of en, fr, de");
+    corpus_text_free(&text);
+    CorpusFile file = {.source = path[0], .languages = "de,fr"};
+    CorpusFiles files = {.file = &file, .count = 1};
+    assert_false(corpus_read(&text, &report, &files, &error));
+    assert_non_null(strstr(
+        error.text, "/a has no pair with text on both sides: source de, target fr, of "));
+    write_file(path[0], "a\tb\n");
+    assert_false(corpus_read(&text, &report, &files, &error));
+    assert_non_null(strstr(error.text, "names languages, but"));
+}
+
 /* Copies come after all pairs, in their order. */
 TEST(repeated)
 {

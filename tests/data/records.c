@@ -5,6 +5,7 @@
 #include "tests/fixtures/test.h"
 
 static Error error;
+static const char *languages;  // of a TMX
 
 /* The pairs of the columns, as "source>target|", or the error without the path. */
 static const char *pairs_of(const char *text, int source, int target)
@@ -17,6 +18,7 @@ static const char *pairs_of(const char *text, int source, int target)
     fclose(file);
     *joined = 0;
     assert_true(records_open(&records, path, NULL, (int[]){source, target}, &error));
+    records.languages = languages;
     while ((result = records_next(&records, &error)) == TEXT_LINE)
         for (int side = 0; side < 2; side++)
             strcat(strncat(joined, records.field[side], records.length[side]),
@@ -37,6 +39,7 @@ TEST(tables)
         {"1\ta\t2\tb\n3\tc\t4\td", 2, 4, "a>b|c>d|"},
         {"a\tb\n", 2, 1, "b>a|"},
         {"\"a\"\tb, c\n", 1, 2, "\"a\">b, c|"},  // no CSV
+        {"\n \na,b\n", 1, 2, ">|>|a>b|"},
         {"a\t\n\tb\n \n", 1, 2, "a>|>b|>|"},
         {"a,b\nc,\"d, e\"\n", 1, 2, "a>b|c>d, e|"},
         {"a;b, c\n\"d;\";e\n", 1, 2, "a>b, c|d;>e|"},
@@ -87,9 +90,10 @@ TEST(tables)
  * no parser takes. */
 TEST(tmx)
 {
-#define TMX(body)           "<?xml version=\"1.0\" encoding=\"UTF-16\"?>\n<tmx version='1.4'><body>" body
-#define TUV(language, text) "<tuv xml:lang='" language "'><seg>" text "</seg></tuv>"
-#define END                 "</body></tmx>\n"
+#define TMX(body)            "<?xml version=\"1.0\" encoding=\"UTF-16\"?>\n<tmx version='1.4'><body>" body
+#define TUV(language, text)  "<tuv xml:lang='" language "'><seg>" text "</seg></tuv>"
+#define END                  "</body></tmx>\n"
+#define TMX_BODY(s, a, t, b) "<tmx><body><tu>" TUV(s, a) TUV(t, b) "</tu>" END
     static const struct {
         const char *text;
         int source, target;
@@ -106,17 +110,59 @@ TEST(tmx)
         {TMX("<tu><note>no</note>" TUV("en", "x &lt; <bpt i='1'>&lt;b><sub>no</sub></bpt>y"
                                              "<hi type='t'>z</hi><ph/>\n&#233; ")
                  TUV("fr", "<![CDATA[b & c]]>") "</tu>" END),
-         1, 2, "x < yz é >b & c|"},
+         1, 2, "x < yz é>b & c|"},
         {TMX(END), 1, 2, ""},
         {TMX("<tu>" TUV("en", "a") TUV("fr", "b") "</tu>"), 1, 2, "2: no element found"},
         {TMX("<tu>" TUV("en", "a & b") "</tu>" END), 1, 2,
          "2: not well-formed (invalid token)"},
-        {"<?xml version='1.0'?>\n<xliff/>\n", 1, 2, "2: it is XML, but no TMX"},
+        {"<?xml version='1.0'?>\n<xliff/>\n", 1, 2,
+         "2: it is XML, but no TMX: convert it to one, or to text with a TAB between source "
+         "and target"},
     };
     for (size_t i = 0; i < sizeof CASE / sizeof *CASE; i++) {
         const char *got = pairs_of(CASE[i].text, CASE[i].source, CASE[i].target);
         assert_string_equal(got, CASE[i].wanted);
     }
+}
+
+/* Which languages are source and target: of regions, by the header, by name; and what stands before
+ * <tmx>. */
+TEST(tmx_languages)
+{
+#define HEAD(source) "<tmx><header srclang='" source "'/><body>"
+    static const struct {
+        const char *text, *languages, *wanted;
+    } CASE[] = {
+        {HEAD("en-US") "<tu>" TUV("en", "a") TUV("fr", "b") "</tu><tu>" TUV("EN-GB", "c")
+             TUV("fr_FR", "d") "</tu><tu>" TUV("fr-CA", "f") TUV("en_US", "e") "</tu>" END,
+         NULL, "a>b|c>d|e>f|"},
+        {HEAD("en-GB") "<tu>" TUV("en-US", "color") TUV("en-GB", "colour") "</tu><tu>" TUV(
+             "en-GB", "grey") TUV("en-US", "gray") "</tu>" END,
+         NULL, "colour>color|grey>gray|"},
+        {HEAD("zh") "<tu>" TUV("zh-CN", "a") TUV("zh-TW", "b") "</tu>" END, NULL, "a>b|"},
+        {HEAD("en") "<tu>" TUV("de", "e") "</tu><tu>" TUV("fr", "b") TUV("en", "a") "</tu>" END,
+         NULL, ">|a>b|"},
+        {HEAD("*all*") "<tu>" TUV("fr", "b") TUV("en", "a") "</tu>" END, NULL, "b>a|"},
+        {HEAD("en") "<tu>" TUV("en", "a") TUV("de", "e") TUV("fr", "b") "</tu>" END, NULL,
+         "a>e|"},
+        {HEAD("en") "<tu>" TUV("en", "a") TUV("de", "e") TUV("fr-FR", "b") "</tu>" END, "fr,en",
+         "b>a|"},
+        {HEAD("en") "<tu>" TUV("en", "a") TUV("pt-PT", "e") TUV("pt-BR", "b") "</tu>" END,
+         "en,pt-BR", "a>b|"},
+        {HEAD("en") "<tu>" TUV("zh-TW", "e") TUV("zh", "b") "</tu>" END, "zh,zh-TW", "b>e|"},
+        {HEAD("en") "<tu>" TUV("en", "a") TUV("fr", "b") "</tu>" END, "en,ja", "a>|"},
+        {"<t:tmx xmlns:t='x'><t:body><t:tu><t:tuv LANG='en'><t:seg>a</t:seg></t:tuv>"
+         "<t:tuv LANG='fr'><t:seg>b</t:seg></t:tuv></t:tu></t:body></t:tmx>",
+         NULL, "a>b|"},
+        {"<!-- ours -->\n" TMX_BODY("en", "a", "fr", "b"), NULL, "a>b|"},
+        {" \n  <?xml version='1.0'?>" TMX_BODY("en", "a", "fr", "b"), NULL, ">|a>b|"},
+        {TMX_BODY("en", "\n   one<ph type='lb'/>two\n  ", "fr", " b "), NULL, "one two>b|"},
+    };
+    for (size_t i = 0; i < sizeof CASE / sizeof *CASE; i++) {
+        languages = CASE[i].languages;
+        assert_string_equal(pairs_of(CASE[i].text, 1, 2), CASE[i].wanted);
+    }
+    languages = NULL;
 }
 
 /* A mark without a partner does not take a whole file into memory. */
