@@ -179,7 +179,7 @@ $(BUILD)/commands/serve/language.o: COMMON += $(CLD2:%=-DWITH_CLD2)
 # The page that translates by itself, for any browser: the C as WebAssembly (library/web/web.c), without the files
 # that need a library, threads or a file system, and the toy's model. Weights are base64 because HTML is text.
 WASM     = $(filter-out $(addprefix base/,block.c columns.c file.c options-json.c workers.c) \
-             $(addprefix data/,augment.c dictionary.c html.c segments.c spans.c text.c textprofile.c typography.c words.c) inference/marian.c explain/page.c library/web/pack.c, \
+             $(addprefix data/,augment.c dictionary.c encoding.c html.c segments.c spans.c text.c textprofile.c typography.c words.c) inference/marian.c explain/page.c library/web/pack.c, \
              $(wildcard $(addsuffix /*.c,base kernels model training data inference explain library/web)) \
              $(addprefix data/toy/,choose.c corpus.c lexicon.c say.c) plots/colormap.c)
 WASM_FLAGS = --target=wasm32-wasi -O3 -msimd128 $(MATHS) $(WARNINGS) $(CSTD) -I. -Ilibrary/web/include \

@@ -8,6 +8,7 @@
 #include "base/file.h"
 #include "base/grow.h"
 #include "base/utf8.h"
+#include "data/encoding.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -176,14 +177,13 @@ static bool read_block(TextReader *reader, Error *error)
 }
 
 /* Files that are not plain text, by the bytes that they have in one place, and the command that
- * writes their text; NULL: a document, which is a zip archive by the name of its first member. UTF-32
- * stands before UTF-16, which begins with the same bytes. */
+ * writes their text; NULL: a document of an office program. UTF-32 stands before UTF-16, which begins
+ * with the same bytes. */
 typedef struct Format {
     const char *bytes;
     int length, place;
     const char *name, *command;
 } Format;
-enum { MEMBER = 30 };  // the place of that name
 static const Format FORMATS[] = {
     {"\xfd\x37zXZ", 5, 0, "an xz file", "xzcat"},
     {"1AY&SY", 6, 4, "a bzip2 file", "bzcat"},
@@ -191,89 +191,135 @@ static const Format FORMATS[] = {
     {"\x04\x22\x4d\x18", 4, 0, "an lz4 file", "lz4cat"},
     {"\x1f\x8b", 2, 0, "a gzip file", "zcat"},
     {"\x1f\x9d", 2, 0, "a compress file", "zcat"},
-    {"[Content_Types].xml", 19, MEMBER, NULL, NULL},
-    {"_rels/", 6, MEMBER, NULL, NULL},
-    {"xl/", 3, MEMBER, NULL, NULL},
-    {"mimetype", 8, MEMBER, NULL, NULL},
     {"PK\3\4", 4, 0, "a zip archive", "unzip -p"},
     {"7z\xbc\xaf\x27\x1c", 6, 0, "a 7z archive", "7z x -so"},
     {"ustar", 5, 257, "a tar archive", "tar -xOf"},
+    {"%PDF-", 5, 0, "a PDF", "pdftotext"},
+    {"\xd0\xcf\x11\xe0", 4, 0, "a document", NULL},
+    {"{\\rtf", 5, 0, "a document", NULL},
     {"\xff\xfe\0\0", 4, 0, "UTF-32", "iconv -f UTF-32 -t UTF-8"},
     {"\0\0\xfe\xff", 4, 0, "UTF-32", "iconv -f UTF-32 -t UTF-8"},
     {"\xff\xfe", 2, 0, "UTF-16", "iconv -f UTF-16 -t UTF-8"},
     {"\xfe\xff", 2, 0, "UTF-16", "iconv -f UTF-16 -t UTF-8"},
 };
-static const Format WIDE[] = {{"", 0, 0, "UTF-16LE", "iconv -t UTF-8 -f UTF-16LE"},
-                              {"", 0, 0, "UTF-16BE", "iconv -t UTF-8 -f UTF-16BE"}};
 
-/* The format of a text, of which the buffer has the beginning; NULL: it is plain. Of UTF-16 without a
- * mark every other byte is NUL. */
+/* The format of a text, of which the buffer has the beginning; NULL: it is plain. */
 static const Format *format_of(const TextReader *reader)
 {
-    const unsigned char *bytes = reader->buffer;
-    bool zip = reader->end > 4 && !memcmp(bytes, "PK\3\4", 4);
+    static const Format WIDE[] = {{"", 0, 0, "UTF-32LE", "iconv -t UTF-8 -f UTF-32LE"},
+                                  {"", 0, 0, "UTF-32BE", "iconv -t UTF-8 -f UTF-32BE"},
+                                  {"", 0, 0, "UTF-16LE", "iconv -t UTF-8 -f UTF-16LE"},
+                                  {"", 0, 0, "UTF-16BE", "iconv -t UTF-8 -f UTF-16BE"}};
+    const char *bytes = (char *)reader->buffer;
     for (size_t i = 0; i < sizeof FORMATS / sizeof *FORMATS; i++) {
         const Format *f = &FORMATS[i];
         if (reader->end >= (size_t)(f->place + f->length) &&
-            !memcmp(bytes + f->place, f->bytes, (size_t)f->length) &&
-            (zip || f->place != MEMBER))
+            !memcmp(bytes + f->place, f->bytes, (size_t)f->length))
             return f;
     }
-    size_t count = reader->end < 1000 ? reader->end & ~(size_t)1 : 1000, zeros[2] = {0};
-    for (size_t i = 0; i < count; i++) zeros[i & 1] += !bytes[i];
-    for (int low = 0; low < 2 && count >= 4 && !reader->replace; low++)
-        if (zeros[!low] * 10 > count * 4 && zeros[low] * 10 < count) return &WIDE[low];
+    size_t count = reader->end < BLOCK ? reader->end : BLOCK;
+    bool nul = !reader->replace && memchr(bytes, 0, count);
+    const char *wide = nul ? encoding_wide(bytes, count) : NULL;
+    for (int i = 0; wide && i < 4; i++)
+        if (!strcmp(wide, WIDE[i].name)) return &WIDE[i];
     return NULL;
 }
 
-/* names (=) "README, a.en, a.fr": the members of a zip archive, which its end lists. "" if the file
- * cannot be read again. */
-enum { MEMBER_NAMES = 300 };
-static void list_members(char names[MEMBER_NAMES], const TextReader *reader)
+/* "README, a.en, a.fr": the members of an archive, as many as there is room for. */
+typedef struct Members {
+    char names[300];
+    bool office;  // the archive is a document of an office program
+} Members;
+
+/* Adds a member, unless it is a folder, or has no printable name. */
+static void add_member(Members *m, const char *name, size_t length)
 {
-    enum { ENTRY = 46 };  // bytes of an entry before its name
-    static unsigned char bytes[BLOCK];
+    static const char *const OFFICE[] = {"[Content_Types].xml", "mimetype", "word/", "xl/",
+                                         "ppt/"};
+    size_t used = strlen(m->names), bad;
+    for (int i = 0; i < 5; i++) {
+        size_t most = i < 2 ? length : strlen(OFFICE[i]);
+        m->office |=
+            length >= most && strlen(OFFICE[i]) == most && !memcmp(name, OFFICE[i], most);
+    }
+    bool good = length && name[length - 1] != '/' && utf8_is_valid(name, length, &bad);
+    for (size_t i = 0; good && i < length; i++) good = (unsigned char)name[i] >= ' ';
+    if (good && used + length + 3 < sizeof m->names)
+        snprintf(m->names + used, sizeof m->names - used, "%s%.*s", used ? ", " : "",
+                 (int)length, name);
+}
+
+/* Of a zip archive, from the list at its end; or if it cannot be read again, from its beginning. */
+static void list_zip(Members *m, const TextReader *reader)
+{
+    static unsigned char block[BLOCK + 1];
+    const unsigned char *bytes = reader->buffer;
     struct stat file;
-    ssize_t count = 0;
-    if (!fstat(reader->descriptor, &file) && S_ISREG(file.st_mode))
-        count = pread(reader->descriptor, bytes, BLOCK,
+    ssize_t count = (ssize_t)reader->end;
+    bool again = !reader->unzip && !fstat(reader->descriptor, &file) && S_ISREG(file.st_mode);
+    if (again) {
+        count = pread(reader->descriptor, block, BLOCK,
                       file.st_size > BLOCK ? file.st_size - BLOCK : 0);
-    size_t used = 0;
-    for (ssize_t at = 0; at + ENTRY < count && used < MEMBER_NAMES; at++) {
-        if (memcmp(bytes + at, "PK\1\2", 4)) continue;
-        const char *name = (char *)bytes + at + ENTRY;
-        int length = bytes[at + 28] + 256 * bytes[at + 29];
-        bool plain = at + ENTRY + length <= count;
-        for (int i = 0; plain && i < length; i++) plain = name[i] >= ' ' && name[i] < 0x7f;
-        if (plain)
-            used += (size_t)snprintf(names + used, MEMBER_NAMES - used, "%s%.*s",
-                                     used ? ", " : "", length, name);
+        bytes = block;
+    }
+    for (ssize_t at = 0, header = again ? 46 : 30; at + header < count; at++) {
+        if (memcmp(bytes + at, again ? "PK\1\2" : "PK\3\4", 4)) continue;
+        const unsigned char *size = bytes + at + header - (again ? 18 : 4);
+        ssize_t length = size[0] + 256 * size[1];
+        if (at + header + length <= count)
+            add_member(m, (const char *)bytes + at + header, (size_t)length);
+    }
+}
+
+/* Of a tar archive, which it reads on: a header of 512 bytes before each member. */
+static void list_tar(Members *m, TextReader *reader)
+{
+    enum { HEADER = 512, SIZE = 124, TYPE = 156 };
+    Error unused;
+    for (size_t skip = 0;;) {
+        size_t there = reader->end - reader->begin, some = skip < there ? skip : there;
+        reader->begin += some;
+        skip -= some;
+        if (skip || there - some < HEADER) {
+            if (skip > TEXT_MAX_LINE || reader->at_end || !read_block(reader, &unused)) return;
+            continue;
+        }
+        char *header = (char *)reader->buffer + reader->begin;
+        if (memcmp(header + 257, "ustar", 5)) return;
+        if (header[TYPE] == '0' || !header[TYPE]) add_member(m, header, strnlen(header, 100));
+        skip = HEADER + (strtoull(header + SIZE, NULL, 8) + HEADER - 1) / HEADER * HEADER;
     }
 }
 
 /* False if the text has a format; the error is a command that writes its text. */
-static bool check_format(const TextReader *reader, Error *error)
+static bool check_format(TextReader *reader, Error *error)
 {
     const Format *f = format_of(reader);
-    char names[MEMBER_NAMES] = "";
+    Members m = {.office = false};
     if (!f) return true;
-    if (!f->command)
+    bool tar = f->place == 257, zip = !strcmp(f->bytes, "PK\3\4"),
+         again = strcmp(reader->name, TEXT_STANDARD_INPUT);
+    if (tar) list_tar(&m, reader);
+    if (zip) list_zip(&m, reader);
+    if (m.office || !f->command)
         return error_set(
             error,
             "%s is a document of an office program, not text: save it from there as "
             "text, with a TAB between the columns",
             reader->name);
-    if (!strcmp(f->command, "unzip -p")) list_members(names, reader);
-    if (*names)
-        return error_set(error,
-                         "'%s' is a zip archive, not UTF-8 text: give <(unzip -p '%s' "
-                         "MEMBER) in its place, for each side another; it has %s",
-                         reader->name, reader->name, names);
-    return strcmp(reader->name, TEXT_STANDARD_INPUT)
-               ? error_set(error, "'%s' is %s, not UTF-8 text: give <(%s '%s') in its place",
-                           reader->name, f->name, f->command, reader->name)
-               : error_set(error, "%s is %s, not UTF-8 text: put %s FILE | before the command",
-                           reader->name, f->name, f->command);
+    char file[sizeof error->text], command[2 * sizeof file];
+    snprintf(file, sizeof file, again ? "'%s'" : "FILE", reader->name);
+    if (zip && reader->unzip) *m.names = 0;  // funzip writes the first
+    const char *after = *m.names ? " MEMBER" : !strcmp(f->name, "a PDF") ? " -" : "";
+    if (reader->unzip && !tar)
+        snprintf(command, sizeof command, "zcat %s | %s", file, zip ? "funzip" : f->command);
+    else snprintf(command, sizeof command, "%s %s%s", f->command, file, after);
+    return again ? error_set(error, "'%s' is %s, not UTF-8 text: give <(%s) in its place%s%s",
+                             reader->name, f->name, command,
+                             *m.names ? ", for each side another; it has " : "", m.names)
+                 : error_set(error, "%s is %s, not UTF-8 text: put %s | before the command%s%s",
+                             reader->name, f->name, command, *m.names ? "; it has " : "",
+                             m.names);
 }
 
 static bool check_line(TextReader *reader, const char **line, size_t *length, Error *error)
@@ -283,13 +329,28 @@ static bool check_line(TextReader *reader, const char **line, size_t *length, Er
     if (reader->replace)
         return (good && !memchr(*line, 0, *length)) ||
                text_replace(reader, line, length, error);
-    return good ||
-           error_set(
-               error,
-               "%s:%zu: not valid UTF-8 (byte %zu of the line is 0x%02x): convert the "
-               "file, for example from LATIN1 (iconv -f LATIN1 -t UTF-8), or set `invalid` "
-               "to replace",
-               reader->name, reader->line, bad + 1, (unsigned char)(*line)[bad]);
+    if (good) return true;
+    char name[ENCODING_NAME], where[80], *end = (char *)*line + *length;
+    *end = '\n';
+    size_t rest = (size_t)((char *)reader->buffer + reader->end - *line);
+    encoding_guess(name, *line, rest < BLOCK ? rest : BLOCK);
+    snprintf(where, sizeof where, "not valid UTF-8 (byte %zu of the line is 0x%02x)", bad + 1,
+             (unsigned char)(*line)[bad]);
+    if (!strcmp(name, "UTF-8"))
+        return error_set(error,
+                         "%s:%zu: %s, as the lines around it are: mend the line, or set "
+                         "`invalid` to replace",
+                         reader->name, reader->line, where);
+    if (!*name)
+        return error_set(error,
+                         "%s:%zu: %s: convert the file from the encoding of its language, such "
+                         "as WINDOWS-1250, SHIFT_JIS or GB18030 (iconv -f ENCODING -t UTF-8), "
+                         "or set `invalid` to replace",
+                         reader->name, reader->line, where);
+    return error_set(error,
+                     "%s:%zu: %s: convert the file, for example from %s (iconv -f %s -t "
+                     "UTF-8), or set `invalid` to replace",
+                     reader->name, reader->line, where, name, name);
 }
 
 /* Reads blocks until the buffer has a whole line. *count (=) its bytes, *feed (=) its LF, or

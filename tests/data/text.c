@@ -114,19 +114,95 @@ TEST(formats)
         write_file(CASE[i].bytes, CASE[i].count);
         assert_non_null(strstr(lines_of_file(), CASE[i].wanted));
         compress_file();
-        assert_non_null(strstr(lines_of_file(), CASE[i].wanted));
+        char zipped[200], *command = strstr(CASE[i].wanted, "<(") + 2;
+        snprintf(zipped, sizeof zipped, "%.*szcat '", (int)(command - CASE[i].wanted),
+                 CASE[i].wanted);
+        assert_non_null(strstr(lines_of_file(), zipped));
+        assert_non_null(strstr(lines_of_file(), *command == 'u' ? " | funzip)" : command));
         write_file(CASE[i].bytes, 1);
         assert_null(strstr(lines_of_file(), "in its place"));
     }
-    write_file(BYTES(
-        "PK\3\4\n\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\23\0\0\0[Content_Types].xml"));
-    assert_non_null(
-        strstr(lines_of_file(), "a document of an office program, not text: save it"));
-    char tar[600] = "text";
+    write_file(BYTES("%PDF-1.4\n%\xe2\xe3\n"));
+    assert_non_null(strstr(lines_of_file(), "is a PDF, not UTF-8 text: give <(pdftotext '"));
+    assert_non_null(strstr(lines_of_file(), " -) in its place"));
+    char tar[4 * 512] = "README";
+    memcpy(tar + 124, "00000000003", 12);
     memcpy(tar + 257, "ustar", 5);
+    strcpy(tar + 2 * 512, "corpus/été.en");
+    memcpy(tar + 2 * 512 + 257, "ustar", 5);
     write_file(tar, sizeof tar);
-    compress_file();
-    assert_non_null(strstr(lines_of_file(), "a tar archive, not UTF-8 text: give <(tar -xOf"));
+    for (int zipped = 0; zipped < 2; zipped++, compress_file()) {
+        assert_non_null(
+            strstr(lines_of_file(), "a tar archive, not UTF-8 text: give <(tar -xOf '"));
+        assert_non_null(strstr(lines_of_file(), " MEMBER) in its place, for each side another; "
+                                                "it has README, corpus/été.en"));
+    }
+}
+
+/* Zip archives with members of two names: documents by any of them. */
+TEST(members)
+{
+    static const struct {
+        const char *name[2], *wanted;
+    } CASE[] = {
+        {{"対訳.en", "en-fr/"}, " MEMBER) in its place, for each side another; it has 対訳.en"},
+        {{"a.en", "a.fr"}, "it has a.en, a.fr"},
+        {{"words/a.en", "mimetypes"}, "it has words/a.en, mimetypes"},
+        {{"docProps/app.xml", "xl/sheet1.xml"}, "is a document of an office program, not text"},
+        {{"a.xml", "[Content_Types].xml"}, "is a document of an office program, not text"},
+        {{"mimetype", "content.xml"}, "is a document of an office program, not text"},
+    };
+    for (size_t i = 0; i < sizeof CASE / sizeof *CASE; i++) {
+        char zip[600] = "";
+        size_t at = 0;
+        for (int k = 0; k < 4; k++) {  // two with what they contain, and the list of both
+            const char *name = CASE[i].name[k & 1];
+            size_t header = k < 2 ? 30 : 46;
+            memcpy(zip + at, k < 2 ? "PK\3\4" : "PK\1\2", 4);
+            zip[at + (k < 2 ? 26 : 28)] = (char)strlen(name);
+            strcpy(zip + at + header, name);
+            at += header + strlen(name) + 5;
+        }
+        write_file(zip, sizeof zip);
+        if (!strstr(lines_of_file(), CASE[i].wanted)) fail_msg("%zu: %s", i, lines_of_file());
+        compress_file();
+        assert_true(!strstr(lines_of_file(), "office") == !strstr(CASE[i].wanted, "office"));
+    }
+}
+
+/* Text in other encodings, by iconv. */
+TEST(encodings)
+{
+    static const char RUSSIAN[] = "Моя сестра читает книгу. Наш учитель видит новый дом.\n"
+                                  "Старый друг купил красную машину, а соседка – зонтик.\n",
+                      CHINESE[] = "今天老师买了一本书。\n昨天，他们看见两只猫和一座桥。\n"
+                                  "我喜欢苹果和梨，但是没有什么东西。\n",
+                      ENGLISH[] = "She said: “It’s a book”…\n";
+    static const struct {
+        const char *text, *encoding, *wanted;
+    } CASE[] = {
+        {RUSSIAN, "UTF-16LE", "is UTF-16LE, not UTF-8 text"},
+        {RUSSIAN, "UTF-16BE", "is UTF-16BE, not UTF-8 text"},
+        {CHINESE, "UTF-16LE", "is UTF-16LE, not UTF-8 text"},
+        {CHINESE, "UTF-16BE", "is UTF-16BE, not UTF-8 text"},
+        {CHINESE, "UTF-32LE", "is UTF-32LE, not UTF-8 text"},
+        {RUSSIAN, "WINDOWS-1251",
+         "for example from windows-1251 (iconv -f windows-1251 -t UTF-8"},
+        {CHINESE, "GB18030", "for example from GB18030 ("},
+        {ENGLISH, "WINDOWS-1252", "for example from WINDOWS-1252 ("},
+    };
+    for (size_t i = 0; i < sizeof CASE / sizeof *CASE; i++) {
+        char command[4 * sizeof path + 80];
+        write_file(CASE[i].text, strlen(CASE[i].text));
+        snprintf(command, sizeof command, "iconv -f UTF-8 -t %s %s >%s.2 && mv %s.2 %s",
+                 CASE[i].encoding, path, path, path, path);
+        assert_int_equal(system(command), 0);
+        if (!strstr(lines_of_file(), CASE[i].wanted)) fail_msg("%zu: %s", i, lines_of_file());
+    }
+    char text[1000] = "";
+    for (int i = 0; i < 12; i++) strcat(text, i == 2 ? "caf\xe9 " : "café ");
+    write_file(text, strlen(text));
+    assert_non_null(strstr(lines_of_file(), "as the lines around it are: mend the line"));
 }
 
 /* Whether the bytes are UTF-8 by the table of RFC 3629, section 4. */
