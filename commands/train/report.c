@@ -139,6 +139,8 @@ static void print_warnings(Run *run)
             "warning       %zu of %zu sentences of the validation begin with no tag that "
             "the model learns",
             run->tags.untagged, run->valid.pairs);
+    for (int side = 0; side < SIDES; side++)
+        textcheck_encoding(&run->characters[side], run->report.read);
     const TrainingConfig *training = &run->settings->training;
     const char *init = run->settings->fine_tuning.init;
     long long last = run_last_update(run);

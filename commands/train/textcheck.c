@@ -230,6 +230,34 @@ bool textcheck_tags(TagCheck *check, const CorpusText *text, const CorpusText *v
 
 /* ---- characters ---- */
 
+void textcheck_encoding(const CharacterCheck *check, size_t pairs)
+{
+    if (check->twice * 100 > pairs)
+        console_say(
+            "warning       the text has %zu times UTF-8 that was encoded twice, such as "
+            "Ã© for é: iconv -f UTF-8 -t %s <OLD >NEW undoes it",
+            check->twice, check->controls ? "LATIN1" : "WINDOWS-1252");
+    else if (check->controls * 100 > pairs)
+        console_say(
+            "warning       the text has %zu characters from U+0080 to U+009F, which are "
+            "controls, or WINDOWS-1252 that was read as LATIN1: iconv -f UTF-8 -t LATIN1 "
+            "<OLD | iconv -f WINDOWS-1252 -t UTF-8 >NEW mends these",
+            check->controls);
+}
+
+/* The number of Ã or Ð with U+0080 to U+00BF after it, and of â€. */
+static size_t count_twice(const CorpusText *text, CorpusSide side)
+{
+    static const char *const TWICE[] = {"\xc3\x83\xc2", "\xc3\x90\xc2", "â€"};
+    size_t count = 0;
+    for (int i = 0; i < 3; i++) {
+        const char *at = text->bytes[side], *end = at + text->start[side][text->pairs];
+        size_t length = strlen(TWICE[i]);
+        while ((at = memmem(at, (size_t)(end - at), TWICE[i], length))) count++, at += length;
+    }
+    return count;
+}
+
 /* A character of the text, and what it becomes: "" if it is dropped, NULL if it is lost. */
 typedef struct Character {
     unsigned code, times;
@@ -303,8 +331,12 @@ bool textcheck_characters(CharacterCheck *check, const CorpusText *text,
     *check = (CharacterCheck){0};
     if (tokenizer_type(tokenizer) == TOKENIZER_WORD) return free(times), true;
     if (!times) return error_memory(error, "to check characters");
-    if (side != TARGET) corpus_characters(times, text, SOURCE, tokenizer);
-    if (side != SOURCE) corpus_characters(times, text, TARGET, tokenizer);
+    for (CorpusSide s = SOURCE; s < SIDES; s++) {
+        if (side != s && side != SIDES) continue;
+        corpus_characters(times, text, s, tokenizer);
+        check->twice += count_twice(text, s);
+    }
+    for (int c = 0x80; c < 0xa0; c++) check->controls += times[c];
     for (unsigned c = ' ' + 1; c < CORPUS_CODES; c++)
         if (times[c] > times[most]) most = c;
     char known[5], own[5];

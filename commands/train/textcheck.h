@@ -33,7 +33,12 @@ bool textcheck_tags(TagCheck *check, const CorpusText *text, const CorpusText *v
 typedef struct CharacterCheck {
     char *lost;     // that have no token
     char *changed;  // beyond ASCII, that its normalisation replaces by others, or drops
+    size_t controls,
+        twice;  // how often there are U+0080 to U+009F; Ã©, UTF-8 that was encoded twice
 } CharacterCheck;
+
+/* Warns of characters that were read in a wrong encoding, if so many pairs have many of them. */
+void textcheck_encoding(const CharacterCheck *check, size_t pairs);
 
 /* Checks one side of the text, or with SIDES both as one. With the type word there is nothing to
  * check. Free the strings even if this fails. */
