@@ -42,8 +42,9 @@ static bool find_words(IdLines *lines, int *word, int tokens, const char *text, 
 }
 
 /* Decodes the tokens up to each token; the token is part of the word of the whole text in which that
- * text ends. A punctuation mark may join the word before it when the next token is known, so that text
- * may be longer. */
+ * text ends. The end of that text may differ: the bytes of a character that is not complete become
+ * U+FFFD, and a space before a mark may go or stay with the next token. Such a token is part of the word
+ * that goes on, or begins, where they differ. */
 bool words_of_ids(int *word, int *words, const Tokenizer *tokenizer, const int *id, int tokens,
                   const char *const *replacement, bool characters, Error *error)
 {
@@ -59,7 +60,12 @@ bool words_of_ids(int *word, int *words, const Tokenizer *tokenizer, const int *
         good =
             tokenizer_decode_replaced(tokenizer, &part, id, (size_t)i + 1, replacement, error);
         if (!good) break;
-        size_t end = strlen(part) < length ? strlen(part) : length;
+        size_t end = 0;
+        while (part[end] && part[end] == all[end]) end++;
+        if (part[end]) {
+            while (words_blank(all[end])) end++;
+            end += end < length;
+        }
         word[i] = end ? word_at[end - 1] : 0;
         free(part);
     }

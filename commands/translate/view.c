@@ -128,6 +128,7 @@ static int *find_words(int *words, const SentenceAnswer *a, const Bundle *bundle
 static bool find_links(const View *view, Answer *answer, Error *error)
 {
     const IdLines *lines = &view->passages->lines;
+    const Tokenizer *tokenizer = view->bundle->vocabulary.tokenizer[TARGET];
     int first = view->passage->first;
     TextAnswer *a = &answer->text;
     size_t length = strlen(a->text);
@@ -143,8 +144,10 @@ static bool find_links(const View *view, Answer *answer, Error *error)
         int words,
             *word = snapshot ? find_words(&words, s, view->bundle, characters, error) : NULL;
         Links own = {0};
-        for (int t = s->hypothesis->length - 1; characters && word && t >= 0; t--)
-            word[t] = t ? word[t - 1] + 1 : 0;  // the first of each token
+        for (int t = s->hypothesis->length - 1; characters && word && t >= 0; t--) {
+            bool goes_on = tokenizer_byte(tokenizer, s->hypothesis->id[t]) >> 6 == 2;
+            word[t] = t ? word[t - 1] + !goes_on : 0;  // the first of each token
+        }
         if (unit != ALIGN_TOKENS) from[TARGET] = s->begin < length ? number[s->begin] : all;
         good = word && alignment_link(&own, unit, view->by, snapshot, source, word, error);
         for (int k = 0; good && k < own.count; k++) {

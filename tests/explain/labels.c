@@ -86,4 +86,12 @@ TEST(test_characters)
     assert_labels(LABELS_CHARACTERS, 8, text, word);
 }
 
+/* Bytes are part of the word of their character. */
+TEST(test_words)
+{
+    static const char *const text[] = {"words", "\u7C73", "\u00E9x", "word\uFFFD", "</s>"};
+    static const int word[] = {0, 0, 1, 1, 1, 2, 2, 2, 3, 3, 4};
+    assert_labels(LABELS_WORDS, 5, text, word);
+}
+
 TEST_MAIN("labels", setup, teardown)
