@@ -23,6 +23,17 @@ bool words_letter(unsigned code)
     return u_isalnum((UChar32)code) && !is_unspaced(code);
 }
 
+bool words_right_to_left(const char *text)
+{
+    int direction = U_OTHER_NEUTRAL;
+    for (unsigned code; *text && direction != U_LEFT_TO_RIGHT;) {
+        text += utf8_next(text, &code);
+        direction = u_charDirection((UChar32)code);
+        if (direction == U_RIGHT_TO_LEFT || direction == U_RIGHT_TO_LEFT_ARABIC) return true;
+    }
+    return false;
+}
+
 /* begins [length] (=) where a word of a script without spaces begins, or ends */
 static bool mark_breaks(bool *begins, const char *text, size_t length)
 {

@@ -15,6 +15,9 @@ static inline bool words_blank(char c)
 /* Whether a character is a letter or a digit of a script that puts spaces between its words. */
 bool words_letter(unsigned code);
 
+/* Whether the first letter of a text is of a script that is written from right to left. */
+bool words_right_to_left(const char *text);
+
 /* word [length] (=) the number, from 0, of the word that each byte belongs to; a blank has that of the
  * word before it, or 0. *words (=) how many there are. characters: each code point is a word. */
 bool words_number(int *word, int *words, const char *text, size_t length, bool characters,

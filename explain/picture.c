@@ -4,6 +4,7 @@
  *   (plots/attentionpage.h) → PNG, SVG or PDF */
 #include "explain/picture.h"
 
+#include "data/words.h"
 #include "explain/labels.h"
 #include "explain/maps.h"
 #include "plots/blocks.h"
@@ -329,6 +330,19 @@ static void choose_colors(float *low, float *high, const Drawing *d)
         *high = steps[k];
 }
 
+/* "source → target", for free(). U+200E around texts from right to left keeps the order of the two, and
+ * U+200F keeps their full stops within them. */
+static char *title_of(const char *source, const char *target)
+{
+    bool from = words_right_to_left(source), to = words_right_to_left(target);
+    const char *mark = from || to ? "\u200E" : "", *a = from ? "\u200F" : "",
+               *b = to ? "\u200F" : "";
+    char *title;
+    int length =
+        asprintf(&title, "%s%s%s%s%s → %s%s%s%s", mark, a, source, a, mark, mark, b, target, b);
+    return length < 0 ? NULL : title;
+}
+
 /* Paints the sections, and writes them. */
 static bool save(Drawing *d)
 {
@@ -341,8 +355,8 @@ static bool save(Drawing *d)
         for (int i = 0; i < l->count; i++) unknown |= l->unknown[i];
     char *text[SIDES], *title = NULL, subtitle[REMARK], layer[16], kinds[REMARK] = "";
     bool good = labels_sentences(text, in->snapshot, in->vocabulary, d->error);
-    if (good && asprintf(&title, "%s → %s", text[SOURCE], text[TARGET]) < 0)
-        title = NULL, good = error_memory(d->error, "for a picture");
+    if (good && !(title = title_of(text[SOURCE], text[TARGET])))
+        good = error_memory(d->error, "for a picture");
     snprintf(subtitle, sizeof subtitle, "Attention weights of the %s translation%s",
              in->given ? "given" : "model's",
              unknown ? ". Underlined: not in this model's vocabulary" : "");

@@ -86,24 +86,22 @@ static bool make_plan(FilmPlan *plan, const Film *film, Error *error)
 
 /* ---- draw ---- */
 
-static bool draw_head(Canvas *canvas, const FilmPlan *plan, const FilmFrame *frame,
-                      Error *error)
+static void draw_head(Canvas *canvas, const FilmPlan *plan, const FilmFrame *frame)
 {
-    char update[48], loss[48] = "untrained", *says;
-    if (asprintf(&says, "→ %s", frame->says) < 0)
-        return error_memory(error, "to draw the film");
+    char update[48], loss[48] = "untrained";
     double width = plan->width - 2 * MARGIN - 150;
     TextStyle title = canvas_style(18, true, width), line = canvas_style(14, false, width);
     canvas_text(canvas, plan->film->title, MARGIN, MARGIN - 4, title);
-    canvas_text(canvas, says, MARGIN, MARGIN + 24, line);
-    free(says);
+    double arrow = canvas_measure(canvas, "→ ", line);
+    canvas_text(canvas, "→ ", MARGIN, MARGIN + 24, line);
+    line.max_width -= arrow;
+    canvas_text(canvas, frame->says, MARGIN + arrow, MARGIN + 24, line);
     title.across = line.across = ALIGN_END;
     title.max_width = line.max_width = 140;
     snprintf(update, sizeof update, "update %lld", frame->update);
     if (isfinite(frame->loss)) snprintf(loss, sizeof loss, "training loss %.2f", frame->loss);
     canvas_text(canvas, update, plan->width - MARGIN, MARGIN - 4, title);
     canvas_text(canvas, loss, plan->width - MARGIN, MARGIN + 24, line);
-    return true;
 }
 
 /* plan->weight (=). The attention weights of all frames but the last are rounded to 32nds, which is
@@ -152,9 +150,9 @@ static bool draw_frame(Canvas **page, int *milliseconds, void *context, int f, E
     const HeatMap mean = mean_map(plan, frame);
     Chart chart = plan->chart;
     *milliseconds = f == 0 ? LAST_MS : f == 1 ? FIRST_MS : EACH_MS;
-    if (!canvas_new(page, error) || !canvas_reserve(*page, plan->width, plan->height, error) ||
-        !draw_head(*page, plan, frame, error))
+    if (!canvas_new(page, error) || !canvas_reserve(*page, plan->width, plan->height, error))
         return false;
+    draw_head(*page, plan, frame);
     find_weights(plan, frame, f == 0);
     draw_maps(*page, plan, &mean, f == 0);
     chart.until = (double)frame->update;

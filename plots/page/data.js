@@ -50,6 +50,9 @@ const state = {
   dimension: 0,
 };
 
+/* Isolated, as a text from right to left beside the arrow would turn its direction. */
+const toward = (from, to) => `\u2068${from}\u2069 → \u2068${to}\u2069`;
+
 const kindNow = () => DATA.kinds[state.kind];
 
 /* The words of a side, {text, special, unknown, probability (null: not known)}, and for each token the place of its word; -1 if it is hidden. */

@@ -54,7 +54,7 @@ function heatTable(map, description) {
     const value = map.mean[i][j], blank = unseen(kind, i, j, value);
     const color = heat(value, map.columns[j].special);
     const style = blank ? {} : { background: css(color), color: contrast(color) };
-    const title = `${map.rows[i].text} → ${map.columns[j].text}: ${value.toFixed(3)}`;
+    const title = `${toward(map.rows[i].text, map.columns[j].text)}: ${value.toFixed(3)}`;
     return make("td", { style, title }, blank || small ? "" : value.toFixed(2));
   };
   const rows = map.rows.map((word, i) => make("tr", {},

@@ -138,7 +138,7 @@ document.addEventListener("scroll", hintScrolling, true);
 
 /* The texts around the views. */
 function describe() {
-  const pair = DATA.queries ? DATA.source : `${DATA.source} → ${DATA.target}`;
+  const pair = DATA.queries ? DATA.source : toward(DATA.source, DATA.target);
   document.title = `Attention: ${pair}`;
   byId("title").textContent = pair;
   byId("title").classList.toggle("long", pair.length > 120);

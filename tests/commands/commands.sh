@@ -98,6 +98,8 @@ check "a character without a font is named once, with a package" sh -c \
 "$BIN/translate" --model strange --attention strange.png --quiet "$(sed -n 1p strange.s)" >out 2>err
 check "--quiet names none" test ! -s err
 check "an SVG names its sentence" grep -q "^<title>one two → " look.svg
+"$BIN/translate" --model run --attention look.svg --quiet --given "ذهبت." "one" >out
+check "and its translation from right to left behind it" grep -q "^<title>$(printf '\342\200\216one\342\200\216 → \342\200\216\342\200\217')ذهبت" look.svg
 check "a PDF is one" sh -c 'head -c 7 look.pdf | grep -q "%PDF-1."'
 ! command -v xmllint >/dev/null || check "an SVG is valid XML" xmllint --noout look.svg
 ! command -v pdftotext >/dev/null ||

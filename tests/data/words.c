@@ -43,4 +43,13 @@ TEST(test_words)
     assert_words("ฉันกินข้าว", "ฉัน|กิน|ข้าว");
 }
 
+TEST(test_right_to_left)
+{
+    assert_true(words_right_to_left("7 שלום abc"));
+    assert_true(words_right_to_left("ذهبت"));
+    assert_false(words_right_to_left("été ذهبت"));
+    assert_false(words_right_to_left("2023."));
+    assert_false(words_right_to_left(""));
+}
+
 TEST_MAIN("words", NULL, NULL)
