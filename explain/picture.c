@@ -134,7 +134,7 @@ static bool has_numbers(const Section *s, const Drawing *d)
     return d->input->snapshot->each && s->kind == ATTENTION_CROSS;
 }
 
-/* Of the large map. share: of its special tokens */
+/* Of the large map. share: of its special tokens; -1: they are not shown */
 static void describe(Section *s, const Drawing *d, int head, double share)
 {
     bool decoder = s->kind == ATTENTION_DECODER;
@@ -164,6 +164,7 @@ static void describe(Section *s, const Drawing *d, int head, double share)
                                         "layer mixes by its heads' mean and keeps half"
                                       : "The attention weights of a row sum to 1",
              cut, fixed);
+    if (share < 0) return;
     int end = snprintf(s->remark, REMARK, "The column of %s, %s, is grey", token,
                        decoder ? "the start of the decoder's input" : "the end of the source");
     if (head <= CHOICE_MAX) strcat(s->remark, ".");
@@ -191,6 +192,7 @@ static bool section_map(Section *s, const Drawing *d, const PictureBest *best, i
     const Labels *row = &d->labels[labels_rows(s->kind)],
                  *column = &d->labels[labels_columns(s->kind)];
     int first = choice->first_word ? choice->first_word - 1 : 0;
+    int rows = count_shown(choice, row), columns = count_shown(choice, column);
     bool cross = s->kind == ATTENTION_CROSS, bare = choice->bare;
     int chosen = choice->head, layer = s->layer,
         head = chosen == CHOICE_BEST ? best->head : chosen;
@@ -201,9 +203,13 @@ static bool section_map(Section *s, const Drawing *d, const PictureBest *best, i
     bool framed = i > 0 && (cross ? best->aligns : chosen == CHOICE_BEST) &&
                   layer == best->layer && head == best->head;
     if (!make_map(map, d, s->kind, layer, head)) return false;
+    map_crop(map, first, rows, 0, map->columns);  // the measures are of the rows that are shown
+    bool causal = s->kind == ATTENTION_DECODER;
+    bool greys = column->special[first] || column->special[first + columns - 1];
     if (i == 0)
         describe(s, d, head,
-                 map_share(map, row->special, column->special, s->kind == ATTENTION_DECODER));
+                 greys ? map_share(map, row->special + first, column->special, causal && !first)
+                       : -1);
     else snprintf(title, TITLE, "layer %d · head %d", layer + 1, head + 1);
     if (i || head != CHOICE_MAX)
         snprintf(note, TITLE, i ? "%.2f bits%s" : "entropy %.2f bits, mean of the rows%s",
@@ -211,7 +217,7 @@ static bool section_map(Section *s, const Drawing *d, const PictureBest *best, i
                  !framed ? ""
                  : cross ? " · aligns best"
                          : " · lowest entropy");
-    map_crop(map, first, count_shown(choice, row), first, count_shown(choice, column));
+    map_crop(map, 0, rows, first, columns);
     bool labelled = i == 0 || (s->map->rows <= LABELLED && s->map->columns <= LABELLED);
     bool numbers = i == 0 && has_numbers(s, d) && !bare;
     s->heat[i] =
@@ -228,7 +234,7 @@ static bool section_map(Section *s, const Drawing *d, const PictureBest *best, i
                   .title = bare ? NULL : title,
                   .note = bare ? NULL : note,
                   .outlined = framed,
-                  .causal = s->kind == ATTENTION_DECODER};
+                  .causal = causal};
     return true;
 }
 
@@ -275,7 +281,7 @@ static bool section_make(Drawing *d, int k)
     bool halved = s->layers == 1 && s->heads > 2 && s->heads % 2 == 0;  // one layer: two rows
     d->page[k] = (HeatMapSection){.title = choice_kind_titles[s->kind],
                                   .caption = s->caption,
-                                  .remark = s->remark,
+                                  .remark = *s->remark ? s->remark : NULL,
                                   .maps = s->heat + 1,
                                   .layers = halved ? 2 : s->layers,
                                   .heads = halved ? s->heads / 2 : s->heads,
@@ -319,7 +325,9 @@ static void choose_colors(float *low, float *high, const Drawing *d)
     *low = choice->low, *high = choice->high;
     for (int k = 0; k < d->count; k++) {
         const HeatMap *large = d->section[k].heat;
-        follow |= large->rows > LONG || large->columns > LONG;
+        AttentionKind kind = d->section[k].kind;
+        follow |= d->labels[labels_rows(kind)].count > LONG ||
+                  d->labels[labels_columns(kind)].count > LONG;
         for (int i = 0; i < large->rows * large->columns; i++)
             if (!large->column_special[i % large->columns] && large->weight[i] > most)
                 most = large->weight[i];

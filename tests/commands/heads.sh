@@ -70,6 +70,13 @@ for range in 0:0.5 auto 0.1:0.2; do
     check "--range $range" test -s range$range.png
 done
 check "which changes the colours" sh -c '! cmp -s range0:0.5.png range0.1:0.2.png'
+translate --words 2-3 --attention part.png "jane visits africa in september" >out
+translate --words 2-6 --attention rest.png "jane visits africa in september" >out
+check "--words explains </s> where it is" sh -c 'grep -aq "The column of </s>" rest.png && ! grep -aq "The column of </s>" part.png'
+long=$(yes "jane visits africa in september" | head -n 6 | tr '\n' ' ')
+translate --bare --words 1-9 --attention part.png "$long" >out
+translate --bare --words 1-9 --attention auto.png --range auto "$long" >out
+check "the colours of a part of a long sentence follow its weights" cmp part.png auto.png
 wrong "a range that is none" 2 "takes auto or LOW:HIGH" translate --attention a.png --range 0.5:0 "jane sleeps"
 wrong "words that are none" 2 "takes FIRST-LAST, such as 10-25, not '9-2'" translate --show --words 9-2 "jane sleeps"
 wrong "words past the end" 1 "a sentence has only 4 words" sh -c '"$0" "$@" >/dev/null' \
