@@ -374,7 +374,7 @@ static bool compute_by_hand(const Program *p, Error *error)
         if (!command_draw(draw_by_hand, path, path, error)) return false;
         command_say(p->news, "drew %s", path);
     }
-    view_say_missing(p->news, missing);
+    command_say_missing(p->news, missing);
     return true;
 }
 

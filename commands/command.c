@@ -226,6 +226,17 @@ bool command_draw_attention(const char *path, const PictureInput *input, const c
     return command_draw(draw_attention, &(Drawing){path, input}, name, error);
 }
 
+void command_say_missing(FILE *news, const MissingGlyphs *missing)
+{
+    if (!missing || !missing->characters[0]) return;
+    bool cjk = missing->cjk, emoji = missing->emoji, other = missing->other;
+    command_say(news, "no font for %s(boxes in the picture): install %s, such as %s%s%s%s%s",
+                missing->characters, cjk + emoji + other > 1 ? "some" : "one",
+                cjk ? "fonts-noto-cjk" : "", cjk && (emoji || other) ? ", " : "",
+                emoji ? "fonts-noto-color-emoji" : "", emoji && other ? ", " : "",
+                other ? "fonts-noto-core" : "");
+}
+
 const char *perplexity_text(char text[PERPLEXITY_TEXT], double loss, int decimals)
 {
     if (loss > 690) snprintf(text, PERPLEXITY_TEXT, "above 1e+300");

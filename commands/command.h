@@ -49,6 +49,9 @@ bool command_draw(bool (*draw)(const void *context, Error *error), const void *c
 bool command_draw_attention(const char *path, const PictureInput *input, const char *name,
                             Error *error);
 
+/* Names the characters that no font has, and packages with fonts that have them; missing: or NULL. */
+void command_say_missing(FILE *news, const MissingGlyphs *missing);
+
 enum { PERPLEXITY_TEXT = 32 };
 
 /* text (=) e^loss, "12.30"; "1.23e+18" if it is large, "above 1e+300" if no double holds it. */

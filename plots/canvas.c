@@ -231,9 +231,16 @@ static void report_missing(MissingGlyphs *missing, PangoLayout *layout)
             char text[8] = "";
             if (!(glyph & PANGO_GLYPH_UNKNOWN_FLAG) || glyph == PANGO_GLYPH_INVALID_INPUT)
                 continue;
-            g_unichar_to_utf8(glyph & ~PANGO_GLYPH_UNKNOWN_FLAG, text);
-            if (!strstr(list, text) && strlen(list) + sizeof text < sizeof missing->characters)
-                strcat(strcat(list, text), " ");
+            gunichar code = glyph & ~PANGO_GLYPH_UNKNOWN_FLAG;
+            bool cjk = (code >= 0x2E80 && code <= 0xD7FF) ||
+                       (code >= 0xFF00 && code <= 0xFFEF) ||
+                       (code >= 0x20000 && code <= 0x3FFFF);
+            bool emoji = code >= 0x1F000 && code <= 0x1FAFF;
+            missing->cjk |= cjk, missing->emoji |= emoji, missing->other |= !cjk && !emoji;
+            g_unichar_to_utf8(code, text);
+            if (strstr(list, text) || strstr(list, "…")) continue;
+            bool full = strlen(list) + 2 * sizeof text >= sizeof missing->characters;
+            strcat(strcat(list, full ? "…" : text), " ");
         }
     } while (pango_layout_iter_next_run(at));
     pango_layout_iter_free(at);

@@ -47,7 +47,9 @@ typedef struct TextStyle {
 
 /* Characters that were drawn as a box, as no font has them. */
 typedef struct MissingGlyphs {
-    char characters[64];  // the first of them, a space after each
+    char characters
+        [64];  // the first of them, a space after each; at the end … if there are more
+    bool cjk, emoji, other;  // which of these there are
 } MissingGlyphs;
 
 /* CANVAS_PNG: pixels, for png_save_canvas (plots/png.h) and the functions that read pixels. The

@@ -150,8 +150,9 @@ static bool draw_frame(Canvas **page, int *milliseconds, void *context, int f, E
     const HeatMap mean = mean_map(plan, frame);
     Chart chart = plan->chart;
     *milliseconds = f == 0 ? LAST_MS : f == 1 ? FIRST_MS : EACH_MS;
-    if (!canvas_new(page, error) || !canvas_reserve(*page, plan->width, plan->height, error))
-        return false;
+    if (!canvas_new(page, error)) return false;
+    (*page)->missing = plan->film->missing;
+    if (!canvas_reserve(*page, plan->width, plan->height, error)) return false;
     draw_head(*page, plan, frame);
     find_weights(plan, frame, f == 0);
     draw_maps(*page, plan, &mean, f == 0);

@@ -30,8 +30,9 @@ typedef struct Film {
     const char *title;
     const FilmFrame *frame;  // [count], at least 2
     int count, heads, columns;
-    char *const *column;  // [columns] labels
-    Series loss[2];       // drawn up to the update of a frame
+    char *const *column;     // [columns] labels
+    MissingGlyphs *missing;  // (+=) characters that no font has; or NULL
+    Series loss[2];          // drawn up to the update of a frame
 } Film;
 
 bool film_save(const char *path, const Film *film, const PngText *texts, int count,

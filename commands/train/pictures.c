@@ -28,6 +28,7 @@ bool pictures_draw(Draw *draw, const char *name, Run *run, Error *error)
 {
     Picture picture = {.draw = draw, .run = run};
     folder_file(picture.path, &run->folder, name);
+    if (!run->missing) run->missing = command_share(sizeof *run->missing);
     return run_hold(run, error) && command_draw(draw_picture, &picture, name, error);
 }
 
@@ -100,7 +101,8 @@ static bool draw_attention(const Run *run, const char *path, Error *error)
                                 .vocabulary = &run->vocabulary,
                                 .model_name = run->settings->run.output,
                                 .choice = &choice,
-                                .words = true};
+                                .words = true,
+                                .missing = run->missing};
     return picture_save(path, NULL, &input, error);
 }
 

@@ -394,5 +394,6 @@ void report_end(const Run *run, const char *limit)
         if (access(folder_file(path, &run->folder, pictures[i]), F_OK) == 0)
             strcat(strcat(names, ", "), pictures[i]);
     console_say("written to %s: %s", run->settings->run.output, names);
+    command_say_missing(run->settings->run.quiet ? NULL : stderr, run->missing);
     say_command(run);
 }

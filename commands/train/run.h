@@ -24,6 +24,7 @@
 #include "data/corpus.h"
 #include "data/textprofile.h"
 #include "data/vocabulary.h"
+#include "plots/canvas.h"
 #include "training/metrics.h"
 #include "training/progress.h"
 #include "training/trainer.h"
@@ -55,8 +56,9 @@ typedef struct Run {
     Supervision supervision;  // of the trainer
     Progress progress;
     Metrics metrics;
-    Progress saved;  // of last.safetensors
-    double begun;    // clock_seconds
+    MissingGlyphs *missing;  // in the pictures; command_share; or NULL
+    Progress saved;          // of last.safetensors
+    double begun;            // clock_seconds
     bool resumed;
     bool complete;             // resumed, and only pictures are left to draw
     bool unverified;           // resumed, but the checkpoint does not record its training text

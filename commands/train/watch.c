@@ -320,6 +320,7 @@ static bool draw(const Run *run, const char *path, Error *error)
                        .heads = watch->heads,
                        .columns = watch->columns,
                        .column = watch->source_word.item,
+                       .missing = run->missing,
                        .loss = {{"training loss", x, y, n, 0, false},
                                 {"validation loss", vx, vy, v, 1, true}}};
     good = good && film_save(path, &film, texts, 3, error);

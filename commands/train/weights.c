@@ -237,8 +237,10 @@ static bool draw(const Run *run, const char *path, Error *error)
 {
     const PngText texts[] = {{"Software", "qkv"}, {"Model", run->settings->run.output}};
     Canvas *canvas;
-    bool good = canvas_new(&canvas, error) && draw_page(canvas, run, error) &&
-                png_save_canvas(path, canvas, texts, 2, error);
+    bool good = canvas_new(&canvas, error);
+    if (good) canvas->missing = run->missing;
+    good =
+        good && draw_page(canvas, run, error) && png_save_canvas(path, canvas, texts, 2, error);
     canvas_free(canvas);
     return good;
 }

@@ -447,27 +447,10 @@ bool view_answer(View *view, char **text, const Passages *passages, int p,
     return good;
 }
 
-void view_say_missing(FILE *news, const MissingGlyphs *missing)
-{
-    bool cjk = false, emoji = false;
-    unsigned code;
-    if (!missing || !missing->characters[0]) return;
-    for (const char *at = missing->characters; *at; at += utf8_next(at, &code)) {
-        utf8_next(at, &code);
-        cjk |= (code >= 0x2E80 && code <= 0xD7FF) || (code >= 0x20000 && code <= 0x3FFFF);
-        emoji |= code >= 0x1F000 && code <= 0x1FAFF;
-    }
-    command_say(news, "no font for %s(boxes in the picture): install one, such as %s",
-                missing->characters,
-                cjk     ? "fonts-noto-cjk"
-                : emoji ? "fonts-noto-color-emoji"
-                        : "fonts-noto-core");
-}
-
 bool view_close(View *view, Error *error)
 {
     MissingGlyphs *missing = view->missing;
-    view_say_missing(view->news, missing);
+    command_say_missing(view->news, missing);
     if (missing) munmap(missing, sizeof *missing);
     if (view->warned > MOST_DOUBTS)
         command_say(view->news, "%d more to check: --json marks them",

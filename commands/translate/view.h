@@ -44,6 +44,3 @@ bool view_answer(View *view, char **text, const Passages *passages, int p,
 /* "tokens" and "log_probabilities" of a translation, into the object that is open. */
 void view_put_tokens(JsonWriter *json, const Bundle *bundle, const int *id, const double *each,
                      int count);
-
-/* Names the characters that no font has, and a package with one. */
-void view_say_missing(FILE *news, const MissingGlyphs *missing);

@@ -91,10 +91,17 @@ done
 # A character that no font has: U+0378 is not assigned.
 printf 'a\315\270b\nb\315\270a\n' >strange.s
 "$latest" "$BIN/train" --train-source strange.s --train-target strange.s --valid-source strange.s \
-    --valid-target strange.s $tiny --force --tokenizer char --vocab-size 8 --max-updates 1 --quiet --output strange 2>err
+    --valid-target strange.s $tiny --force --tokenizer char --vocab-size 8 --max-updates 1 --output strange 2>err
+check "./train names a character without a font once, with a package" sh -c \
+    'test "$(grep -c "no font for .*: install one, such as fonts-noto-core$" err)" = 1'
 "$BIN/translate" --model strange --attention strange.png "$(sed -n 1p strange.s)" "$(sed -n 2p strange.s)" >out 2>err
 check "a character without a font is named once, with a package" sh -c \
     'test "$(grep -c "no font for .*: install one, such as fonts-noto-core" err)" = 1'
+# U+3FFF0 … U+3FFFF are not assigned either, beside Chinese characters.
+many=$(for i in 0 1 2 3 4 5 6 7; do printf "\\360\\277\\277\\26$i \\360\\277\\277\\27$i "; done; printf 'a\315\270b')
+"$BIN/translate" --model "$here/data/toy/model.safetensors" --attention strange.png --given jane "$many" >out 2>err
+check "every package that is needed, and that the list is cut" grep -q \
+    "no font for .* … (boxes in the picture): install some, such as fonts-noto-cjk, fonts-noto-core$" err
 "$BIN/translate" --model strange --attention strange.png --quiet "$(sed -n 1p strange.s)" >out 2>err
 check "--quiet names none" test ! -s err
 check "an SVG names its sentence" grep -q "^<title>one two → " look.svg
