@@ -99,7 +99,10 @@ static void repair(Axis *axis)
 static void make_ticks(Axis *axis, bool tight, int wanted)
 {
     repair(axis);
-    if (axis->most > 0 && axis->most > axis->low) axis->high = fmin(axis->high, axis->most);
+    if (axis->most > 0 && axis->most > axis->low) {
+        axis->low = fmax(axis->low, 0);
+        axis->high = fmin(axis->high, axis->most);
+    }
     if (axis->log) {
         double margin = pow(axis->high / axis->low, 0.05);
         axis->low /= margin;

@@ -10,7 +10,7 @@ enum { AXIS_MAX_TICKS = 16 };
 typedef struct Axis {
     bool log;          // positions are proportional to the logarithm
     double low, high;  // low < high; both above 0 if log
-    double most;       // high is no more than that; 0: any number
+    double most;       // low is at least 0 and high no more than that; 0: any numbers
     int ticks;
     double tick[AXIS_MAX_TICKS];
     char label[AXIS_MAX_TICKS][16];

@@ -154,4 +154,17 @@ TEST(test_axes)
     }
 }
 
+/* A score of 0 to 100 that is always the same has no axis beyond these. */
+TEST(test_axis_of_a_score)
+{
+    static const double x[] = {1, 2}, none[] = {0, 0}, all[] = {100, 100};
+    for (int i = 0; i < 2; i++) {
+        Series series = {.x = x, .y = i ? all : none, .count = 2};
+        Chart chart = {.series = &series, .count = 1, .up.most = 100};
+        canvas_free(draw(&chart, 1));
+        assert_true(chart.up.low == (i ? 90 : 0) && chart.up.high == (i ? 100 : 0.5));
+        assert_true(chart.up.tick[0] >= 0 && chart.up.tick[chart.up.ticks - 1] <= 100);
+    }
+}
+
 TEST_MAIN("curves", NULL, NULL)
