@@ -29,11 +29,14 @@ static bool begin(Explanation *e, const Choice *choice, const char *word, Error 
     e->row = (const char *const *)row->text;
     e->column = (const char *const *)column->text;
     e->word = e->key = -1;
-    Error other;
-    if (word && !labels_find(&e->word, e->row, row->count, word, error) &&
-        !(e->kind == ATTENTION_CROSS &&
-          labels_find(&e->key, e->column, column->count, word, &other)))
-        return false;
+    if (word && !labels_find(&e->word, e->row, row->count, word, error)) {
+        Error other;
+        bool key = e->kind == ATTENTION_CROSS &&
+                   labels_find(&e->key, e->column, column->count, word, &other);
+        if (!key && e->word < 0 && e->key >= 0) *error = other;
+        if (!key) return false;
+        e->word = -1;
+    }
     maps_follow(&e->layer, &e->head, &e->word, e->snapshot, choice);
     if (!map_head(&e->map, e->snapshot, e->kind, e->layer, e->head, error)) return false;
     for (int i = 0; e->key >= 0 && i < row->count; i++)

@@ -1,9 +1,12 @@
 /* labels.c -- tokens to the text that is shown; see labels.h. */
 #include "explain/labels.h"
 
+#include "data/typography.h"
 #include "inference/idlines.h"
 
+#include <ctype.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,23 +27,67 @@ int labels_id(const Snapshot *snapshot, TokenSide side, int place)
     return place > 0 ? snapshot->target.id[place - 1] : snapshot->model->config.vocab - 1;
 }
 
+/* How many labels from the first on are together this text in capitals, as "grand", "·da" and
+ * "ughter" are GRANDDAUGHTER; 0: none are. */
+static int labels_of(const char *const *label, int count, const char *capitals)
+{
+    const size_t dot = strlen("·");
+    for (int n = 0; n < count; n++) {
+        bool inside = !strncmp(label[n], "·", dot);
+        char *part;
+        if (n && isalnum((unsigned char)label[n][0])) return 0;  // the next word
+        if (!text_in_case(&part, label[n] + inside * dot, strlen(label[n] + inside * dot),
+                          CASE_UPPER, NULL))
+            return 0;
+        size_t length = strlen(part);
+        bool same = length && !strncmp(capitals, part, length);
+        free(part);
+        if (!same) return 0;
+        if (!*(capitals += length)) return n + 1;
+    }
+    return 0;
+}
+
+/* *found and *last (=) the first and last place of a word, *labels (=) how many it takes there. In
+ * capitals, if given: in any case, and several labels. Returns how often it is there. */
+static int places_of(int *found, int *last, int *labels, const char *const *label, int count,
+                     const char *word, const char *capitals)
+{
+    int times = 0, n;
+    for (int i = count - 1; i >= 0; i--)
+        if ((n = capitals ? labels_of(label + i, count - i, capitals)
+                          : !strcmp(label[i], word)))
+            *found = i, *labels = n, *last = times++ ? *last : i;
+    return times;
+}
+
 bool labels_find(int *found, const char *const *label, int count, const char *word,
                  Error *error)
 {
-    char *end;
-    int times = 0, last = 0;
-    for (int i = count - 1; i >= 0; i--)
-        if (!strcmp(label[i], word)) *found = i, last = times++ ? last : i;
+    char *end, *capitals = NULL, parts[200] = "";
+    int last = 0, labels = 0,
+        times = places_of(found, &last, &labels, label, count, word, NULL);
+    long place = strtol(word, &end, 10);
+    if (!times && end != word && !*end && place >= 1 && place <= count)
+        return *found = (int)place - 1, true;
+    if (!times) {
+        if (!text_in_case(&capitals, word, strlen(word), CASE_UPPER, error)) return false;
+        times = places_of(found, &last, &labels, label, count, word, capitals);
+        free(capitals);
+    }
     if (times > 1)
         return error_set(error,
                          "`word` '%s' is there %d times, first at position %d and last at %d: "
                          "give the position",
                          word, times, *found + 1, last + 1);
+    for (int k = 0; k < labels && strlen(parts) < 100; k++)
+        snprintf(parts + strlen(parts), 100, k ? " %s" : "%s", label[*found + k]);
+    if (labels > 1)
+        return error_set(error, "`word` '%s' is the tokens %d to %d (%s): give one of them",
+                         word, *found + 1, *found + labels, parts);
     if (times) return true;
-    long place = strtol(word, &end, 10);
-    *found = (int)place - 1;
-    return (end != word && !*end && place >= 1 && place <= count) ||
-           error_set(error,
+    *found = -1;
+    return error_set(error,
                      "`word` '%s' is neither one of the %d tokens \"%s\" … \"%s\" nor a "
                      "position from 1 to %d",
                      word, count, label[0], label[count - 1], count);

@@ -27,7 +27,8 @@ int labels_tokens(const Snapshot *snapshot, TokenSide side);  // their number
 int labels_id(const Snapshot *snapshot, TokenSide side, int place);
 
 /* *found (=) the index of a word among labels [count], where it may be only once, or the position from
- * 1 that it is. */
+ * 1 that it is. A word that is none of them is found in any case, and without the dot that stands before
+ * what goes on with a word. False with *found >= 0: it is there more than once, or takes several labels. */
 bool labels_find(int *found, const char *const *label, int count, const char *word,
                  Error *error);
 

@@ -1,4 +1,5 @@
-/* Labels of tokens: bytes of one character share a label, other tokens have their own. */
+/* Labels of tokens: bytes of one character share a label, other tokens have their own; and which of
+ * them a word is. */
 #include "explain/labels.h"
 #include "tests/fixtures/random-model.h"
 #include "tests/fixtures/small-model.h"
@@ -92,6 +93,45 @@ TEST(test_words)
     static const char *const text[] = {"words", "\u7C73", "\u00E9x", "word\uFFFD", "</s>"};
     static const int word[] = {0, 0, 1, 1, 1, 2, 2, 2, 3, 3, 4};
     assert_labels(LABELS_WORDS, 5, text, word);
+}
+
+/* A word of several tokens is none of them, but the error names them. */
+TEST(test_find)
+{
+    static const char *const label[] = {"Her",  "grand", "·da",   "ughter", "·x",  "met",
+                                        "Jane", "jane",  "école", ".",      "</s>"};
+    static const struct {
+        const char *word, *why;  // NULL: it is found
+        int place;
+    } cases[] = {
+        {"her", NULL, 0},
+        {"Jane", NULL, 6},
+        {"DA", NULL, 2},
+        {"ÉCOLE", NULL, 8},
+        {"6", NULL, 5},
+        {"JANE",
+         "`word` 'JANE' is there 2 times, first at position 7 and last at 8: give the "
+         "position",
+         6},
+        {"Grandda", "`word` 'Grandda' is the tokens 2 to 3 (grand ·da): give one of them", 1},
+        {"ughterx", "`word` 'ughterx' is the tokens 4 to 5 (ughter ·x): give one of them", 3},
+        {"école.", "`word` 'école.' is the tokens 9 to 10 (école .): give one of them", 8},
+        {"hergrand",
+         "`word` 'hergrand' is neither one of the 11 tokens \"Her\" … \"</s>\" nor "
+         "a position from 1 to 11",
+         -1},
+        {"",
+         "`word` '' is neither one of the 11 tokens \"Her\" … \"</s>\" nor a position from "
+         "1 to 11",
+         -1},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        int place;
+        bool found = labels_find(&place, label, 11, cases[i].word, &error);
+        assert_int_equal(found, !cases[i].why);
+        assert_int_equal(place, cases[i].place);
+        if (!found) assert_string_equal(error.text, cases[i].why);
+    }
 }
 
 TEST_MAIN("labels", setup, teardown)
