@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/best.h"
 #include "base/columns.h"
@@ -280,6 +281,20 @@ void heads_print(FILE *out, const Heads *heads, int least, bool json)
                 print_json(out, heads, head, least);
 }
 
+/* The shortest "jane → yesterday." whose words begin with these; NULL: none do. */
+static const char *nearest_pair(const Heads *heads, const char *from, const char *to)
+{
+    const char *nearest = NULL;
+    for (int i = 0; i < heads->pairs; i++) {
+        const char *words = heads->pair[i]->key + HASH, *arrow = strstr(words, " → ");
+        if (arrow && !strncasecmp(words, from, strlen(from)) &&
+            !strncasecmp(arrow + strlen(" → "), to, strlen(to)) &&
+            (!nearest || strlen(words) < strlen(nearest)))
+            nearest = words;
+    }
+    return nearest;
+}
+
 bool heads_rank(FILE *out, Heads *heads, const char *from, const char *to, Error *error)
 {
     const Head *all = heads->kind[0];
@@ -299,6 +314,8 @@ bool heads_rank(FILE *out, Heads *heads, const char *from, const char *to, Error
                 pair[head->kind]->count);
     }
     free(best);
-    return count ||
-           error_set(error, "'%s' and '%s' are in no sentence pair together", from, to);
+    if (count) return true;
+    const char *near = nearest_pair(heads, from, to);
+    return error_set(error, "'%s' and '%s' are in no sentence pair together%s%s", from, to,
+                     near ? ", but these are: " : "", near ? near : "");
 }

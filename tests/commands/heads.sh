@@ -48,7 +48,8 @@ mean=$(awk -F '\t' '$2 == "cross" && $3 == 2 && $4 == 1 && $6 ~ /l'"'"'$/ && $8 
 check "every head is ranked by the weight from one word to another" lines 8 ranks
 check "with its mean" grep -q "^$mean  cross   layer 2 head 1  ×" ranks
 check "the largest first" sort -c -s -rn -k 1,1 ranks
-wrong "words that are never together" 1 "in no sentence pair" translate --head-report --from jane --to xyz "jane sleeps"
+wrong "words that are never together" 1 "in no sentence pair together$" translate --head-report --from jane --to xyz "jane sleeps"
+wrong "but longer ones are" 1 "together, but these are: jane → sleeps" translate --head-report --from jane --to Sleep "jane sleeps"
 wrong "one word alone" 2 "from WORD --to WORD" translate --head-report --from jane "jane sleeps"
 wrong "a picture" 2 "ask for other views alone" translate --head-report --attention heads.png "jane sleeps"
 wrong "--target without a reader" 2 "head-report" translate --target t "jane sleeps"
