@@ -81,7 +81,7 @@ translate "on$(printf '\377')e" >out 2>err
 check "an invalid TEXT is translated" test $? -eq 0
 wrong "an invalid TEXT with --invalid stop" 1 "text 1 is not valid UTF-8 (byte 3)" \
     translate --invalid stop "on$(printf '\377')e"
-translate --hypothesis broken --reference broken >out 2>err
+"$BIN/translate" --hypothesis broken --reference broken >out 2>err
 check "--hypothesis and --reference" sh -c 'grep -q "^chrF2|.* = 100" out && grep -q "6 lines with invalid" err'
 printf 'one\tO\377NE\n' >pairs
 translate --score <pairs >out 2>err
@@ -125,7 +125,7 @@ grep "^BLEU\|^chrF" err >scores
 translate --reference long.t <long.s 2>err >long.out
 check "./translate goes on, and does not score it" sh -c 'test $0 -eq 0 && head -n 60 long.out | cmp - out && test $(wc -l <long.out) = 61 &&
     grep "^BLEU\|^chrF" err | cmp - scores && grep -q "^translate: long.t:61: .* too long to score: left out$" err' $?
-translate --hypothesis long.t --reference long.t >scores 2>err
+"$BIN/translate" --hypothesis long.t --reference long.t >scores 2>err
 check "nor does --hypothesis" sh -c 'grep -q "^BLEU|.* = 100.00" scores && grep -q "^translate: long.t:61: " err'
 head -n 30 valid.t >half.t
 translate --reference half.t <valid.s 2>err >half.out
