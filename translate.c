@@ -404,9 +404,10 @@ static bool read_input(Program *p, Error *error)
                 (!r->reference.count ||
                  scores_open(&p->scores, r, p->bundle->vocabulary.tokenizer[TARGET], error));
     bool may_be_pairs = (r->align || r->head_report) && !r->reference.count && !r->show &&
-                        !r->attention.count && !r->given && !r->prefix;
+                        !r->attention.count && !r->given && !r->prefix && !r->passage.wrapped;
     bool pairs = r->target || r->gold;
-    p->input.reader.exact = !r->json && r->search.n_best == 1 && !pairs && !r->score;
+    p->input.reader.exact =
+        !r->json && !r->align && r->search.n_best == 1 && !pairs && !r->score;
     if (good && may_be_pairs && !pairs) good = input_is_pairs(&p->input, &pairs, error);
     if (good && r->score)
         good = likelihood_run(&p->input, &p->models, p->workers, r->json, error);

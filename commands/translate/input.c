@@ -13,6 +13,7 @@
 #include "commands/command.h"
 
 enum { MOST_LINES = 10, MOST_WORDS = 10 };  // of unknown words that are named
+enum { MOST_AHEAD = 100 };                  // lines by which input_is_pairs decides
 
 /* A text that names a file was probably meant as one. */
 static void hint_at_files(const StringList *texts, FILE *news)
@@ -43,7 +44,13 @@ void input_close(Input *input)
     text_close(&input->reader);
     text_close(&input->target);
     text_close(&input->gold);
+    strings_free(&input->ahead);
     free(input->paragraph);
+}
+
+static bool is_blank(const char *line)
+{
+    return !line[strspn(line, " \t\r")];
 }
 
 /* Reads a line of standard input, after a prompt if it is a terminal. */
@@ -64,7 +71,7 @@ static TextResult read_paragraph(Input *input, const char **line, size_t *length
     TextResult result = TEXT_LINE;
     if (input->at_empty) return input->at_empty = false, *line = "", *length = 0, TEXT_LINE;
     while ((result = read_line(input, line, length, error)) == TEXT_LINE) {
-        bool empty = (*line)[strspn(*line, " \t\r")] == 0;
+        bool empty = is_blank(*line);
         if (empty && !end) return TEXT_LINE;
         if (empty && (input->at_empty = true)) break;
         if (!GROW(input->paragraph, input->paragraph_size, end + *length + 2))
@@ -92,17 +99,37 @@ static TextResult next_line(Input *input, const char **line, size_t *length, Err
     return TEXT_ERROR;
 }
 
+/* The columns of a line, with a TAB or else with " ||| " between them. */
+static bool pair_columns(Input *input, const char *line, size_t *length, const char **second,
+                         size_t *second_length)
+{
+    bool tab = text_columns(line, length, "\t", second, second_length);
+    bool both = tab || text_columns(line, length, " ||| ", second, second_length);
+    if (both && !input->mark) input->mark = tab ? "TAB" : "|||";
+    return both;
+}
+
 TextResult input_next(Input *input, const char **line, size_t *length, Error *error)
 {
-    if (input->again) {
-        input->again = false;
-        *line = input->line, *length = input->length;
-        return TEXT_LINE;
-    }
-    TextResult result = next_line(input, line, length, error);
+    TextResult result = TEXT_LINE;
+    if (input->again < input->ahead.count)
+        *line = input->ahead.item[input->again++], *length = strlen(*line);
+    else result = next_line(input, line, length, error);
     if (file_stop && result == TEXT_ERROR) result = TEXT_END;
-    input->lines += result == TEXT_LINE;
-    return result;
+    if (result != TEXT_LINE) return result;
+    input->lines++;
+    const char *second;
+    size_t first_length = *length, second_length;
+    if (input->sources && pair_columns(input, *line, &first_length, &second, &second_length)) {
+        input->sources = false;
+        progressbar_clear(&input->bar);
+        command_say(
+            input->news,
+            "line %lld has a %s, but the first line has none: all are translated; pairs "
+            "to align have one in each line",
+            input->lines, input->mark);
+    }
+    return TEXT_LINE;
 }
 
 bool input_ready(Input *input)
@@ -185,25 +212,22 @@ bool partner_end(TextReader *reader, const char *what, Error *error)
     return result == TEXT_END;
 }
 
-/* The columns of a line, with a TAB or else with " ||| " between them. */
-static bool pair_columns(const char *line, size_t *length, const char **second,
-                         size_t *second_length)
-{
-    return text_columns(line, length, "\t", second, second_length) ||
-           text_columns(line, length, " ||| ", second, second_length);
-}
-
 bool input_is_pairs(Input *input, bool *pairs, Error *error)
 {
-    const char *second;
-    size_t second_length;
+    const char *line = "", *second;
+    size_t length, second_length;
+    TextResult result = TEXT_LINE;
     *pairs = input->target.name;
-    if (*pairs) return true;
-    TextResult result = input_next(input, &input->line, &input->length, error);
-    size_t length = input->length;
-    input->again = result == TEXT_LINE;
-    *pairs = input->again && pair_columns(input->line, &length, &second, &second_length);
-    return result != TEXT_ERROR;
+    while (!*pairs && is_blank(line) && input->ahead.count < MOST_AHEAD) {
+        result = next_line(input, &line, &length, error);
+        if (result != TEXT_LINE) break;
+        if (!strings_add(&input->ahead, line, error)) return false;
+        *pairs = pair_columns(input, line, &length, &second, &second_length);
+        input->lines++;
+    }
+    input->lines = 0;
+    input->sources = !*pairs;
+    return result != TEXT_ERROR || file_stop;
 }
 
 TextResult input_next_columns(Input *input, const char *line[SIDES], size_t length[SIDES],
@@ -214,15 +238,15 @@ TextResult input_next_columns(Input *input, const char *line[SIDES], size_t leng
     bool columns = !input->target.name;
     bool good =
         columns
-            ? pair_columns(line[SOURCE], &length[SOURCE], &line[TARGET], &length[TARGET])
+            ? pair_columns(input, line[SOURCE], &length[SOURCE], &line[TARGET], &length[TARGET])
             : partner_next(&input->target, &line[TARGET], &length[TARGET], "sources", error);
     if (both) *both = good;
-    if (good || (columns && both && input->lines > 1)) return TEXT_LINE;
+    if (good || (columns && both && (input->mark || is_blank(line[SOURCE])))) return TEXT_LINE;
     if (columns)
         error_set(error,
-                  "line %lld has no TAB: give source TAB target, source ||| target, or the "
+                  "line %lld has no %s: give source TAB target, source ||| target, or the "
                   "targets by --target",
-                  input->lines);
+                  input->lines, input->mark ? input->mark : "TAB");
     return TEXT_ERROR;
 }
 
@@ -241,7 +265,9 @@ TextResult input_next_pair(Input *input, const Bundle *bundle, IdLines *source, 
             return TEXT_ERROR;
     if (result != TEXT_LINE) return result;
     *left_out = !both || cut[SOURCE] || cut[TARGET];
-    if (!both) command_say(input->news, "line %lld has no TAB: left out", input->lines);
+    if (!both)
+        command_say(input->news, "line %lld has no %s: left out", input->lines,
+                    input->mark ? input->mark : "TAB");
     else if (*left_out)
         command_say(input->news,
                     "line %lld has %zu tokens on the %s side, and the model takes %d: left out",

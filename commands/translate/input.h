@@ -24,9 +24,10 @@ typedef struct Input {
     size_t paragraph_size;    // allocated
     bool at_empty;            // the empty line after it is the next text
     long long lines;          // returned so far
-    bool again;               // input_next returns the last line once more:
-    const char *line;
-    size_t length;
+    StringList ahead;         // the lines by which input_is_pairs decided
+    int again;                // of these, how many input_next has returned once more
+    const char *mark;         // between the columns of the first pair; NULL: none was read
+    bool sources;             // input_is_pairs decided that there are none
 } Input;
 
 /* Opens what the request names. news: where to print hints and warnings, and a prompt if it and
@@ -38,13 +39,14 @@ void input_close(Input *input);  // does nothing for {0}
  * has ended the waiting (base/file.h). */
 TextResult input_next(Input *input, const char **line, size_t *length, Error *error);
 
-/* *pairs (=) whether the input is pairs: there is a target, or the first line, which stays the next one,
- * has two columns. */
+/* *pairs (=) whether the input is pairs: there is a target, or the first line that is not empty has two
+ * columns. The lines up to it, at most 100, stay the next ones. If there are none, input_next warns of the
+ * first line that has two columns. */
 bool input_is_pairs(Input *input, bool *pairs, Error *error);
 
 /* The next pair as text: a line and that of the target, or the first two columns of a line, between
- * which a TAB or " ||| " stands. *both (=) whether it has two columns, which the first line must have;
- * NULL: all must. The result is that of input_next. */
+ * which a TAB or " ||| " stands. *both (=) whether it has two columns, which the first line that is not
+ * empty must have; NULL: all must. The result is that of input_next. */
 TextResult input_next_columns(Input *input, const char *line[SIDES], size_t length[SIDES],
                               bool *both, Error *error);
 

@@ -101,6 +101,18 @@ wrong "--align-unit without --align" 2 "goes with --align" translate --align-uni
 wrong "--gold with --json" 2 "does not go with --json" translate --align --json --gold gold --target valid.t
 head -n 1 tabs >wrong && echo 'no columns' >>wrong && translate --align <wrong >out 2>err
 check "a line without columns is left out" sh -c 'test $(wc -l <out) = 2 && grep -q "line 2 has no TAB: left out" err'
+pair=$(head -n 1 tabs) && bars=$(printf '%s' "$pair" | sed 's/\t/ ||| /')
+printf '\n \r\n%s\nno columns\n' "$bars" | translate --align >out 2>err
+check "empty lines before the pairs are left out" sh -c 'test $(wc -l <out) = 4 && sed -n 3p out | cmp -s - "$0" &&
+    test "$(grep -c "line [124] has no |||: left out" err)" = 3' "$(printf '%s\n' "$pair" | translate --align >one.links; echo one.links)"
+printf '\none two\n%s\n%s\n' "$bars" "$bars" | translate --align --quiet >out 2>err
+check "--quiet" sh -c 'test ! -s err && test $(grep -c "^[A-Z <>|]*||| [0-9]" out) = 3 && test -z "$(head -n 1 out)"'
+printf '\none two\n%s\n%s\n' "$bars" "$pair" | translate --align >out 2>err
+check "a pair among sources is said, once" sh -c 'test "$(grep -c "has a .*but the first line has none" err)" = 1 && grep -q "line 3 has a |||" err'
+printf 'one\ntwo\n\nthree\n' | translate --align --wrapped >out 2>err
+check "--wrapped are sources" sh -c 'test $(wc -l <out) = 3'
+printf 'one two\r\n' | translate --align >out && translate --align "one two" | cmp - out
+check "CR LF" test $? -eq 0
 translate --align "aa bb cc one" >out 2>err
 check "each unknown word is a token" sh -c 'cut -d "|" -f 4- out | tr " " "\n" | grep -q "^3-"'
 
