@@ -17,6 +17,8 @@ typedef enum {
     SIGNIFICANCE_RANDOMIZATION
 } Significance;
 
+enum { SIGNIFICANCE_SEED = 12345 };  // of the generator
+
 /* "auto", "none", "bootstrap", "randomization", NULL */
 extern const char *const significance_names[];
 

@@ -105,6 +105,7 @@ static bool add(Scores *scores, const char *const *hypothesis, const StringList 
     for (int s = 0; s < scores->systems; s++) {
         System *system = &scores->system[s];
         Statistics line = scores->none;
+        system->differs = system->differs || strcmp(hypothesis[s], hypothesis[0]) != 0;
         char *own = same ? NULL : composed(hypothesis[s], strlen(hypothesis[s]));
         bool good =
             (same || own || error_memory(error, "to score translations")) &&
@@ -220,7 +221,19 @@ static void format_estimate(char *text, size_t size, const Estimate *estimate)
         snprintf(text + used, size - (size_t)used, "; p = %.4f", estimate->p);
 }
 
-static void print_text(const Statistics *total, const Estimate *estimate, FILE *out)
+/* Adds "|bs:1000|seed:12345" to a signature or the line of a score: after the references, where sacrebleu
+ * has it. */
+static void add_test(char line[LINE], Significance test, int trials)
+{
+    char rest[LINE], *at = strstr(line, "|case:");
+    if (test == SIGNIFICANCE_NONE) return;
+    snprintf(rest, sizeof rest, "%s", at);
+    snprintf(at, (size_t)(line + LINE - at), "|%s:%d|seed:%d%s",
+             test == SIGNIFICANCE_BOOTSTRAP ? "bs" : "ar", trials, SIGNIFICANCE_SEED, rest);
+}
+
+static void print_text(const Statistics *total, const Estimate *estimate, Significance test,
+                       int trials, FILE *out)
 {
     char line[SCORES][LINE], more[LINE];
     bleu_format(&total->bleu, line[0], LINE);
@@ -229,6 +242,7 @@ static void print_text(const Statistics *total, const Estimate *estimate, FILE *
     ter_format(&total->ter, line[3], LINE);
     for (int s = 0; s < SCORES; s++) {
         format_estimate(more, sizeof more, &estimate[s]);
+        add_test(line[s], test, trials);
         fprintf(out, "%s%s\n", line[s], more);
     }
 }
@@ -269,7 +283,7 @@ static void put_estimate(JsonWriter *json, const char *name, const Estimate *est
 }
 
 static void put_system(JsonWriter *json, const Scores *scores, const System *system,
-                       const Estimate *estimate)
+                       const Estimate *estimate, Significance test, int trials)
 {
     char signature[LINE];
     const Bleu *bleu = &system->total.bleu;
@@ -279,6 +293,7 @@ static void put_system(JsonWriter *json, const Scores *scores, const System *sys
     json_put_reals(json, "precisions", score.precisions, BLEU_ORDER);
     json_put_real(json, "bp", score.brevity_penalty);
     bleu_signature(bleu, signature, sizeof signature);
+    add_test(signature, test, trials);
     json_put_text(json, "signature", signature);
     json_put_text(json, "hypothesis", system->name);
     if (!isnan(estimate->mean) || !isnan(estimate->p))
@@ -331,8 +346,11 @@ bool scores_end(Scores *scores, FILE *out, bool json, Error *error)
                                    trials, error))
             return false;
         if (!json && scores->systems > 1) fprintf(out, "%s%s\n", s ? "\n" : "", system->name);
-        if (json) put_system(&writer, scores, system, estimate);
-        else print_text(&system->total, estimate, out);
+        if (json) put_system(&writer, scores, system, estimate, test, trials);
+        else print_text(&system->total, estimate, test, trials, out);
+        if (s && !system->differs)
+            command_say(stderr, "%s and %s are the same line by line", system->name,
+                        scores->system->name);
     }
     if (!json) print_tags(scores, out);
     return true;

@@ -15,6 +15,7 @@ typedef struct System {
     Statistics total;
     Statistics *segment;  // [segments], if they are kept
     size_t size;          // allocated
+    bool differs;         // in a line from the first system
 } System;
 
 /* The sum of the translations whose source begins with a tag, such as ">>fra<<". */

@@ -36,8 +36,14 @@ check "and the second a p-value" sh -c 'test "$(grep -c "; mean .* ± .*; p = 0\
 score --hypothesis hyp --hypothesis worse --reference ref --json >out
 check "--json: an object each" sh -c 'test "$(wc -l <out)" = 2 && tail -n 1 out |
     grep -q "\"hypothesis\":\"worse\",\"significance\":{\"bleu\":{\"mean\":.*,\"interval\":.*,\"p\":0\..*\"lines\":\[{\"bleu\":.*},{\"bleu\":.*}\]}$"'
+check "and the signature of the test" sh -c 'test "$(grep -c "\"signature\":\"nrefs:1|bs:1000|seed:12345|case:mixed|" out)" = 2'
+score --hypothesis hyp --hypothesis worse --reference ref --significance randomization --trials 20 >out 2>err
+check "of randomization, too" sh -c 'test "$(grep -c "|nrefs:1|ar:20|seed:12345|case:" out)" = 8 && test ! -s err'
+cp hyp copy
+score --hypothesis hyp --hypothesis worse --hypothesis copy --reference ref >out 2>err
+check "two systems that are the same" sh -c 'echo "translate: copy and hyp are the same line by line" | cmp - err'
 score --hypothesis hyp --hypothesis worse --reference ref --significance none >out
-check "--significance none" sh -c '! grep -q mean out'
+check "--significance none" sh -c '! grep -q "mean\|bs:" out'
 score --hypothesis hyp --reference ref --significance bootstrap --trials 50 >out
 check "an interval of one system" grep -q '^TER.* = .*; mean .* ± [0-9.]*$' out
 printf 'a b c d e\n\nf g h i j k\nl\n' >documents
