@@ -144,18 +144,43 @@ static int best_token(const SpanText *st, const CopySpan *span)
     return best;
 }
 
-/* Puts a span beside the word that is aligned with its neighbour, if there is one. */
-static bool insert_span(SpanText *st, const CopySpan *span, Error *error)
+/* The token that is aligned with the neighbour of a span, or -1. */
+static int beside(const SpanText *st, const CopySpan *span)
 {
-    int m = st->m, at = span->ahead ? span->first : span->first - 1, t = -1;
+    int at = span->ahead ? span->first : span->first - 1, t = -1;
     float most = 0;
     if (at > st->n - 2) at = st->n - 2;
     if (at < 0) at = 0;
-    for (int i = 0; i + 1 < m && st->n > 1; i++) {
+    for (int i = 0; i + 1 < st->m && st->n > 1; i++) {
         float own = st->share[(size_t)i * (size_t)st->n + (size_t)at];
         bool gone = st->replacement[i] && !*st->replacement[i];
         if (!gone && own > most) most = own, t = i;
     }
+    return t;
+}
+
+/* Where words change places, exchanges the neighbours of <i> and </i>, so that <i> stays before it. */
+static void keep_order(const SpanText *st, CopySpan *span, int count)
+{
+    for (int i = 0, k; i < count; i++) {
+        const char *name = span[i].text + 1;
+        size_t length = strcspn(name, " \t\n/>");
+        if (*span[i].text != '<' || !length || !span[i].ahead) continue;
+        for (k = i + 1; k < count; k++)
+            if (!strncmp(span[k].text, "</", 2) && !span[k].ahead &&
+                !strncmp(span[k].text + 2, name, length) && span[k].text[2 + length] == '>')
+                break;
+        if (k == count || beside(st, &span[k]) >= beside(st, &span[i])) continue;
+        int first = span[i].first;
+        span[i].first = span[k].first - 1;
+        span[k].first = first + 1;
+    }
+}
+
+/* Puts a span beside the word that is aligned with its neighbour, if there is one. */
+static bool insert_span(SpanText *st, const CopySpan *span, Error *error)
+{
+    int m = st->m, t = beside(st, span);
     while (span->ahead && t > 0 && !st->replacement[t] && !begins_word(st, t)) t--;
     while (!span->ahead && t >= 0 && t + 2 < m && !st->replacement[t + 1] &&
            !begins_word(st, t + 1))
@@ -218,6 +243,7 @@ bool copying_spans(char **text, CopySpan *span, int count, const Tokenizer *toke
     if (good && missing && m > 1) {
         good = (snapshot = snapshot_get(lazy, error)) &&
                align_shares(share, snapshot, ALIGN_LAYERS, ALIGN_NORM, error);
+        if (good) keep_order(&st, span, count);
         for (int i = 0; good && i < count; i++)
             good = !span[i].missing || put_span(&st, &span[i], error);
         free(*text), *text = NULL;

@@ -86,6 +86,8 @@ translate <text >out
 translate "jane visits africa" "the cat sees the dog" "jane visits africa" >plain
 check "tags and emoji change no word" sh -c 'sed "s/😀 //; s/<[^<>]*>//g" out | cmp - plain'
 check "and stand beside their words" sh -c 'sed -n 1p out | grep -q "^jane 😀 " && sed -n 3p out | grep -q "^<i>jane</i> "'
+"$BIN/translate" --model "$here/data/toy/model.safetensors" "my sister does not see the <i>red car</i>" >out 2>err
+check "a tag opens before it is closed, where words change places" grep -qx "ma sœur ne voit pas la <i>voiture rouge</i>" out
 translate --protect 'ki[a-z]+ali' "jane visits kigali in september" >out
 check "--protect" grep -q kigali out
 translate --protect "foo " "A dog is foo 😀" >out 2>err
