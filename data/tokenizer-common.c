@@ -5,6 +5,8 @@
 #include "base/utf8.h"
 #include "data/words.h"
 
+#include <stdlib.h>
+
 /* Whether a character is punctuation that the type word splits off. */
 static bool is_mark(const char *c)
 {
@@ -30,6 +32,18 @@ bool unknown_push(Ids *ids, Ids *begin, const char *text, size_t place, size_t e
         }
     }
     return true;
+}
+
+bool tokenizer_normal_form(const Tokenizer *tokenizer, char **normal, const char *text,
+                           size_t length, Error *error)
+{
+    Ids ids = {0};
+    bool good = tokenizer_encode(tokenizer, &ids, text, length, error), known = true;
+    for (size_t i = 0; i < ids.count; i++) known &= ids.id[i] != ID_UNKNOWN;
+    *normal = NULL;
+    if (good && known) good = tokenizer_decode(tokenizer, normal, ids.id, ids.count, error);
+    free(ids.id);
+    return good;
 }
 
 int pieces_placeholder(const Pieces *pieces)

@@ -165,6 +165,11 @@ static inline bool tokenizer_decode(const Tokenizer *tokenizer, char **text, con
     return tokenizer_decode_replaced(tokenizer, text, id, count, NULL, error);
 }
 
+/* *normal (=) what a text becomes as tokens and back, in the normal form of the model, for free(); NULL if
+ * the tokenizer does not know a character of it. */
+bool tokenizer_normal_form(const Tokenizer *tokenizer, char **normal, const char *text,
+                           size_t length, Error *error);
+
 /* The piece of an id from 0 to V-1, "▁école": U+2581 stands for the space before. It belongs to the
  * tokenizer. */
 const char *tokenizer_piece(const Tokenizer *tokenizer, int32_t id);

@@ -268,16 +268,13 @@ typedef struct Character {
  * character itself if it becomes a part of one of these. */
 static bool becomes(Character *c, const Tokenizer *tokenizer, const char *known, Error *error)
 {
-    char own[5], text[16], *whole = NULL;
-    Ids ids = {0};
+    char own[5], text[16], *whole;
     size_t length = strlen(known);
     utf8_encode(own, c->code);
     snprintf(text, sizeof text, "%s%s%s", known, own, known);
-    bool good = tokenizer_encode(tokenizer, &ids, text, strlen(text), error), lost = false;
-    for (size_t i = 0; i < ids.count; i++) lost |= ids.id[i] == ID_UNKNOWN;
     c->text = NULL;
-    if (good && !lost &&
-        (good = tokenizer_decode(tokenizer, &whole, ids.id, ids.count, error))) {
+    bool good = tokenizer_normal_form(tokenizer, &whole, text, strlen(text), error);
+    if (good && whole) {
         size_t all = strlen(whole);
         bool between = all >= 2 * length && !strncmp(whole, known, length) &&
                        !strcmp(whole + all - length, known);
@@ -285,7 +282,6 @@ static bool becomes(Character *c, const Tokenizer *tokenizer, const char *known,
         good = c->text || error_memory(error, "to check characters");
     }
     free(whole);
-    free(ids.id);
     return good;
 }
 

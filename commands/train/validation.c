@@ -92,6 +92,22 @@ static char *split_pieces(const void *tokenizer, const char *text, Error *error)
     return tokenizer_split(tokenizer, text, error);
 }
 
+/* A reference as the model would write it, in its normal form; or as it is, if the model lacks a
+ * character of it. For free(); NULL after an error. */
+static char *reference_of(const Validation *v, size_t pair, Error *error)
+{
+    char *normal;
+    size_t length;
+    const char *text = corpus_sentence(&v->run->valid_text, TARGET, pair, &length);
+    if (!tokenizer_normal_form(v->run->vocabulary.tokenizer[TARGET], &normal, text, length,
+                               error))
+        return NULL;
+    char *reference = normal ? composed(normal, strlen(normal)) : composed(text, length);
+    free(normal);
+    if (!reference) error_memory(error, "to score translations");
+    return reference;
+}
+
 static bool score_translations(Validation *v, Error *error)
 {
     Bleu bleu = {.tokenization = (Tokenization)v->run->settings->data.bleu_tokenize};
@@ -101,11 +117,9 @@ static bool score_translations(Validation *v, Error *error)
     }
     Chrf chrf = {.word_order = 0};
     for (int s = 0; s < v->translated; s++) {
-        size_t length;
-        const char *text = corpus_sentence(&v->run->valid_text, TARGET, (size_t)s, &length);
-        char *reference = composed(text, length),
+        char *reference = reference_of(v, (size_t)s, error),
              *own = composed(v->hypothesis[s], strlen(v->hypothesis[s]));
-        bool good = (reference && own) || error_memory(error, "to score translations");
+        bool good = reference && (own || error_memory(error, "to score translations"));
         good = good && bleu_add(&bleu, own, (const char *[]){reference}, 1, error) &&
                chrf_add(&chrf, own, (const char *[]){reference}, 1, error);
         v->exact += v->is_exact[s] = good && !strcmp(own, reference);

@@ -29,7 +29,7 @@ bool scores_open(Scores *scores, const Request *r, const Tokenizer *tokenizer, E
     Bleu bleu = {.tokenization = (Tokenization)r->bleu_tokenize, .lowercase = r->lowercase};
     const char *const model[SIDES] = {[TARGET] = r->bleu_model};
     Vocabulary *own = &scores->vocabulary;
-    *scores = (Scores){.request = r};
+    *scores = (Scores){.request = r, .tokenizer = tokenizer};
     if (r->bleu_model && (!vocabulary_read(own, model, error) || !vocabulary_load(own, error)))
         return false;
     if (bleu.tokenization == TOKENIZATION_SPM) {
@@ -94,6 +94,21 @@ static bool add_tag(Scores *scores, const char *tag, size_t length, const Statis
     return true;
 }
 
+/* Counts a reference, and whether the model, even if it is right, writes other words. */
+static bool count_reference(Scores *scores, const char *reference, Error *error)
+{
+    char *normal;
+    Bleu bleu = scores->none.bleu;
+    if (!scores->tokenizer) return true;
+    bool good = tokenizer_normal_form(scores->tokenizer, &normal, reference, strlen(reference),
+                                      error) &&
+                (!normal || bleu_add(&bleu, normal, &reference, 1, error));
+    scores->given++;
+    scores->other += bleu.correct[0] < bleu.reference_length;
+    free(normal);
+    return good;
+}
+
 /* Adds one translation by each system: to its sum, and as a segment of its own or to that of its
  * document. */
 static bool add(Scores *scores, const char *const *hypothesis, const StringList *reference,
@@ -102,6 +117,8 @@ static bool add(Scores *scores, const char *const *hypothesis, const StringList 
     const Request *r = scores->request;
     bool same = r->hypothesis.count, keeps = keeps_segments(r), joins = scores->in_document;
     int at = joins ? scores->segments - 1 : scores->segments;
+    for (int i = 0; i < reference->count; i++)
+        if (!count_reference(scores, reference->item[i], error)) return false;
     for (int s = 0; s < scores->systems; s++) {
         System *system = &scores->system[s];
         Statistics line = scores->none;
@@ -322,6 +339,12 @@ static void advise(const Scores *scores)
     else if (!bleu->correct[0] && bleu->hypothesis_length)
         command_say(stderr, "warning: no word of the translations is in their references: are "
                             "these the same text, and the same language?");
+    if (scores->other * 100 > scores->given)
+        command_say(stderr,
+                    "warning: %zu of %zu references have words that the model's normalisation "
+                    "writes otherwise (such as ？ or ﬁ), so that right translations lose BLEU; "
+                    "one trained with --normalization identity keeps them",
+                    scores->other, scores->given);
 }
 
 bool scores_end(Scores *scores, FILE *out, bool json, Error *error)

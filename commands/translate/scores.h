@@ -27,10 +27,11 @@ typedef struct TagScores {
 
 typedef struct Scores {
     const Request *request;
-    Statistics none;        // of no line
-    Vocabulary vocabulary;  // of --bleu-model, or {0}
-    System *system;         // [systems]
-    TextReader *reference;  // [references], and then the files of hypotheses
+    Statistics none;             // of no line
+    const Tokenizer *tokenizer;  // of the model; NULL without one
+    Vocabulary vocabulary;       // of --bleu-model, or {0}
+    System *system;              // [systems]
+    TextReader *reference;       // [references], and then the files of hypotheses
     int systems, references, files;
     TagScores *tag;   // [tags]
     size_t tag_size;  // allocated
@@ -39,6 +40,7 @@ typedef struct Scores {
     bool in_document;      // the next line belongs to the last of these
     Error failure;         // why a translation was not scored: none after it is
     size_t spaces, bytes;  // of the references
+    size_t given, other;   // references; of these, with words that the model writes otherwise
     size_t replaced;       // lines with invalid UTF-8, after scores_close
 } Scores;
 

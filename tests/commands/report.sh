@@ -185,3 +185,16 @@ says "characters without a token" "^  lost  .*ѣ U+0463 (1): the vocabulary has 
 says "a model that learns nothing" "^warning .* after the warm-up; if the next validation says so too, try a --learning-rate below 1, "
 "$latest" "$BIN/train" $corpus $tiny --max-updates 200 --valid-every 100 --output well 2>err
 check "no such warning when it learns" sh -c '! grep "after the warm-up;" err'
+
+# ---- references that the model writes otherwise ----
+exact() {
+    "$latest" "$BIN/train" $(echo $corpus | sed "s/valid[.]t/$1/") $tiny --init well --learning-rate 1e-8 --max-updates 1 \
+        --valid-every 1 --output "from-$1" 2>&1 | sed -n 's/ translations exact.*BLEU/, BLEU/p' | head -n 1
+}
+perl -CSD -pe 'tr/A-Z/\x{ff21}-\x{ff3a}/; s/$/  /' valid.t >wide.t
+wanted=$(exact valid.t)
+check "the validation compares in the model's normal form" test "$(exact wide.t)" = "$wanted" -a -n "$wanted"
+"$BIN/translate" --model well --beam 1 --reference wide.t <valid.s >out 2>err
+says "--reference says that they are others" "warning: 60 of 60 references have words that the model's normalisation writes otherwise"
+"$BIN/translate" --model well --beam 1 --reference valid.t <valid.s >out 2>err
+check "and only then" sh -c '! grep normalisation err'

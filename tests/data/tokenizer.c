@@ -243,6 +243,24 @@ TEST(normalization_of_text)
         }
 }
 
+TEST(normal_form)
+{
+    static const char *const SAMPLE[][2] = {
+        {" le  chat ", "le chat"}, {"ｌｅ ﬁn", "le fin"}, {"le ☃", NULL}, {"", ""}};
+    const char *text[] = {"le chat fin"};
+    Tokenizer *tokenizer = learn(sentences_of(text, 1),
+                                 (TokenizerSettings){.type = TOKENIZER_CHAR, .vocab_size = 40});
+    for (size_t i = 0; i < sizeof SAMPLE / sizeof *SAMPLE; i++) {
+        char *normal;
+        assert_true(tokenizer_normal_form(tokenizer, &normal, SAMPLE[i][0],
+                                          strlen(SAMPLE[i][0]), &error));
+        if (SAMPLE[i][1]) assert_string_equal(normal, SAMPLE[i][1]);
+        else assert_null(normal);
+        free(normal);
+    }
+    tokenizer_free(tokenizer);
+}
+
 /* ---- placeholders ---- */
 
 /* Text with tags, from which a model learns pieces like "<p" and "h1>". */
