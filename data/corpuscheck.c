@@ -4,6 +4,7 @@
 #include "base/hash.h"
 #include "base/utf8.h"
 #include "data/corpusreader.h"
+#include "data/words.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -194,10 +195,9 @@ static void find_slip(CorpusCheck *check, const CorpusText *text)
 
 bool corpus_is_unspaced(const CorpusText *text, CorpusSide side)
 {
-    const char *at = text->bytes[side], *end = at + text->start[side][text->pairs];
-    size_t spaces = 0, size = (size_t)(end - at);
-    for (; at < end; at++) spaces += *at == ' ';
-    return spaces * 40 < size;
+    Spacing spacing = {0};
+    spacing_add(&spacing, text->bytes[side], text->start[side][text->pairs]);
+    return spacing_is_unspaced(&spacing);
 }
 
 /* Finds a sentence that more than a third of the pairs have on a side: of the two that are left when

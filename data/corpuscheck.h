@@ -38,7 +38,7 @@ typedef struct CorpusCheck {
 /* tag: a pattern of first words of the source that are left out (corpus_tag); or NULL */
 CorpusCheck corpus_check(const CorpusText *text, const char *tag);
 
-/* Whether a side has next to no spaces, as Chinese, Japanese and Thai have. */
+/* Whether a side puts no spaces between words, as Chinese, Japanese and Thai: see data/words.h. */
 bool corpus_is_unspaced(const CorpusText *text, CorpusSide side);
 
 /* How many sides of `other` are more like the opposite side of `text`, by the sequences of four bytes

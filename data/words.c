@@ -34,6 +34,24 @@ bool words_right_to_left(const char *text)
     return false;
 }
 
+void spacing_add(Spacing *spacing, const char *text, size_t length)
+{
+    bool last = false, space = false;  // the last letter was without spaces; and a space since
+    for (size_t at = 0, bytes; at < length; at += bytes) {
+        UErrorCode status = U_ZERO_ERROR;
+        unsigned code;
+        bytes = (size_t)utf8_decode(text + at, length - at, &code);
+        bool unspaced =
+            code >= 0x80 &&
+            (is_unspaced(code) || uscript_getScript((UChar32)code, &status) == USCRIPT_TIBETAN);
+        if (unspaced || u_isalpha((UChar32)code)) spacing->letters += bytes;
+        if (unspaced) spacing->unspaced += bytes;
+        spacing->spaces += unspaced && last && space;
+        space = code == ' ';
+        last = unspaced || (space && last);
+    }
+}
+
 /* begins [length] (=) where a word of a script without spaces begins, or ends */
 static bool mark_breaks(bool *begins, const char *text, size_t length)
 {

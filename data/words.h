@@ -18,6 +18,24 @@ bool words_letter(unsigned code);
 /* Whether the first letter of a text is of a script that is written from right to left. */
 bool words_right_to_left(const char *text);
 
+/* What a text's letters are, in bytes of UTF-8. */
+typedef struct Spacing {
+    size_t letters, unspaced;  // unspaced: of scripts without spaces between words
+    size_t spaces;             // that are between two letters of these
+} Spacing;
+
+/* *spacing (+=) the letters and spaces of a text */
+void spacing_add(Spacing *spacing, const char *text, size_t length);
+
+/* Whether most of the letters are of scripts without spaces, and words are not divided by spaces, as a
+ * segmenter of Chinese does; spaces between clauses, as in Thai, and those around other scripts are no
+ * matter. */
+static inline bool spacing_is_unspaced(const Spacing *s)
+{
+    enum { WORD = 16 };  // bytes: about five letters
+    return 2 * s->unspaced > s->letters && WORD * s->spaces < s->unspaced;
+}
+
 /* word [length] (=) the number, from 0, of the word that each byte belongs to; a blank has that of the
  * word before it, or 0. *words (=) how many there are. characters: each code point is a word. */
 bool words_number(int *word, int *words, const char *text, size_t length, bool characters,

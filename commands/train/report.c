@@ -336,8 +336,12 @@ void report_validation(const Run *run, const Validation *v, bool best)
                 perplexity_text((char[PERPLEXITY_TEXT]){""}, loss, 2),
                 best ? BEST[run->settings->training.best] : "");
     if (v->translated)
-        console_say("  %d of %d translations exact (greedy), BLEU %.2f, chrF %.2f", v->exact,
-                    v->translated, v->quality.bleu, v->quality.chrf);
+        console_say("  %d of %d translations exact (greedy), BLEU %.2f, chrF %.2f%s", v->exact,
+                    v->translated, v->quality.bleu, v->quality.chrf,
+                    !v->exact || v->quality.bleu > 0 ? ""
+                    : run->settings->training.best == BEST_BLEU
+                        ? ": no line has four words, which BLEU counts; use --best chrf"
+                        : ": no line has four words, which BLEU counts");
     for (int i = 0; i < SAMPLES && i < v->translated; i++) {
         int s = (int)((long long)i * v->translated / SAMPLES);
         size_t n;

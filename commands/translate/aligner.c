@@ -197,6 +197,7 @@ static bool print_all(Aligner *a, Error *error)
             return false;
         else if (!left_out && a->gold.count) align_compare(&counts, &a->links, &a->gold);
     }
+    if (compares && !file_stop && !input_end_pairs(a->input, error)) return false;
     if (compares)
         printf("AER %.4f, precision %.4f, recall %.4f\n", align_error(&counts),
                align_precision(&counts), align_recall(&counts));

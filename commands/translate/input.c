@@ -287,11 +287,16 @@ bool input_next_gold(Input *input, Links *links, bool *left_out, int sources, in
     snprintf(where, sizeof where, "%.250s:%zu", gold->name, gold->line);
     *left_out = !links_read(links, line, where, sources, targets, error);
     if (*left_out && gold->line > 1) command_say(stderr, "%s: left out", error->text);
+    if (!*left_out) input->gold_links += links->count;
     return !*left_out || gold->line > 1;
 }
 
 bool input_end_pairs(Input *input, Error *error)
 {
-    return partner_end(&input->target, "sources", error) &&
-           partner_end(&input->gold, "sources", error);
+    if (!partner_end(&input->target, "sources", error) ||
+        !partner_end(&input->gold, "sources", error))
+        return false;
+    return !input->gold.line || input->gold_links ||
+           error_set(error, "'%s' has no links: a line is such as \"0-0 1-2\"",
+                     input->gold.name);
 }

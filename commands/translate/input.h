@@ -15,6 +15,7 @@ typedef struct Input {
     TextReader reader;
     TextReader target;        // the translations of the lines, if they are in a file; or {0}
     TextReader gold;          // their links, or {0}
+    long long gold_links;     // read so far
     FILE *news;               // for warnings, or NULL
     ProgressBar bar;          // that is on it; the caller starts it
     long long unknown_lines;  // with unknown words

@@ -75,7 +75,7 @@ void scores_close(Scores *scores)
 
 /* Adds a line to the sum of its tag. */
 static bool add_tag(Scores *scores, const char *tag, size_t length, const Statistics *line,
-                    Error *error)
+                    const StringList *reference, Error *error)
 {
     int i = 0;
     while (i < scores->tags &&
@@ -90,6 +90,8 @@ static bool add_tag(Scores *scores, const char *tag, size_t length, const Statis
         scores->tag[scores->tags++] = (TagScores){.tag = own, .total = scores->none};
     }
     scores->tag[i].lines++;
+    for (int r = 0; r < reference->count; r++)
+        spacing_add(&scores->tag[i].spacing, reference->item[r], strlen(reference->item[r]));
     statistics_join(&scores->tag[i].total, line);
     return true;
 }
@@ -99,6 +101,7 @@ static bool count_reference(Scores *scores, const char *reference, Error *error)
 {
     char *normal;
     Bleu bleu = scores->none.bleu;
+    spacing_add(&scores->spacing, reference, strlen(reference));
     if (!scores->tokenizer) return true;
     bool good = tokenizer_normal_form(scores->tokenizer, &normal, reference, strlen(reference),
                                       error) &&
@@ -131,7 +134,8 @@ static bool add(Scores *scores, const char *const *hypothesis, const StringList 
         free(own);
         if (!good) return false;
         statistics_join(&system->total, &line);
-        if (tag_length && !add_tag(scores, tag, tag_length, &line, error)) return false;
+        if (tag_length && !add_tag(scores, tag, tag_length, &line, reference, error))
+            return false;
         if (keeps && !GROW(system->segment, system->size, (size_t)at + 1))
             return error_memory(error, "for the scores of %d lines", at + 1);
         if (keeps && joins) statistics_join(&system->segment[at], &line);
@@ -152,8 +156,7 @@ static bool next_references(Scores *scores, StringList *reference, bool *too_lon
     for (int r = 0; r < scores->references; r++) {
         if (!partner_next(&scores->reference[r], &line, &length, "translations", error))
             return false;
-        scores->bytes += length;
-        for (size_t i = 0; i < length; i++) scores->spaces += line[i] == ' ';
+        for (size_t i = 0; i < length; i++) scores->bytes += !words_blank(line[i]);
         *too_long = *too_long || length > CODEPOINTS_LIMIT;
         if (!length && (r < scores->references - 1 || reference->count)) continue;
         char *own = same ? NULL : composed(line, length);
@@ -331,14 +334,23 @@ static void put_system(JsonWriter *json, const Scores *scores, const System *sys
 static void advise(const Scores *scores)
 {
     const Bleu *bleu = &scores->system->total.bleu;
-    if (tokenization_needs_spaces(bleu->tokenization) && scores->spaces * 40 < scores->bytes)
+    bool unspaced = spacing_is_unspaced(&scores->spacing);
+    const char *of = "", *tag = "";
+    for (int i = 0; i < scores->tags; i++)
+        if (spacing_is_unspaced(&scores->tag[i].spacing))
+            unspaced = true, of = " of ", tag = scores->tag[i].tag;
+    if (tokenization_needs_spaces(bleu->tokenization) && unspaced)
         command_say(
             stderr,
-            "warning: the references have hardly any spaces, and BLEU counts words: use "
-            "--bleu-tokenize zh for Chinese, ja-mecab for Japanese, char for others");
+            "warning: the references%s%s have hardly any spaces, and BLEU counts words: use "
+            "--bleu-tokenize zh for Chinese, ja-mecab for Japanese, char for others",
+            of, tag);
     else if (!bleu->correct[0] && bleu->hypothesis_length)
         command_say(stderr, "warning: no word of the translations is in their references: are "
                             "these the same text, and the same language?");
+    else if (!bleu->total[BLEU_ORDER - 1] && bleu->hypothesis_length)
+        command_say(stderr, "warning: no line has four words, which BLEU counts, so that it is "
+                            "0: compare by chrF2");
     if (scores->other * 100 > scores->given)
         command_say(stderr,
                     "warning: %zu of %zu references have words that the model's normalisation "
@@ -352,9 +364,9 @@ bool scores_end(Scores *scores, FILE *out, bool json, Error *error)
     if (scores->failure.text[0]) return *error = scores->failure, false;
     for (int r = 0; r < scores->references; r++)
         if (!partner_end(&scores->reference[r], "translations", error)) return false;
-    if (!scores->reference->line)
-        return error_set(error, "'%s' is empty: there is nothing to score",
-                         scores->reference->name);
+    if (!scores->bytes)
+        return error_set(error, "'%s' %s: there is nothing to score", scores->reference->name,
+                         scores->reference->line ? "has only empty lines" : "is empty");
     advise(scores);
     int trials;
     Significance test = test_of(scores, &trials);

@@ -5,6 +5,7 @@
 #include "commands/translate/request.h"
 #include "data/text.h"
 #include "data/vocabulary.h"
+#include "data/words.h"
 #include "scores/significance.h"
 
 #include <stdio.h>
@@ -23,6 +24,7 @@ typedef struct TagScores {
     char *tag;
     int lines;
     Statistics total;
+    Spacing spacing;  // of the references
 } TagScores;
 
 typedef struct Scores {
@@ -36,12 +38,13 @@ typedef struct Scores {
     TagScores *tag;   // [tags]
     size_t tag_size;  // allocated
     int tags;
-    int segments;          // kept: lines, or documents
-    bool in_document;      // the next line belongs to the last of these
-    Error failure;         // why a translation was not scored: none after it is
-    size_t spaces, bytes;  // of the references
-    size_t given, other;   // references; of these, with words that the model writes otherwise
-    size_t replaced;       // lines with invalid UTF-8, after scores_close
+    int segments;         // kept: lines, or documents
+    bool in_document;     // the next line belongs to the last of these
+    Error failure;        // why a translation was not scored: none after it is
+    Spacing spacing;      // of the references
+    size_t bytes;         // of these, not counting blanks
+    size_t given, other;  // references; of these, with words that the model writes otherwise
+    size_t replaced;      // lines with invalid UTF-8, after scores_close
 } Scores;
 
 /* Opens the references that the request names. tokenizer: that of the model, for spm; NULL without

@@ -157,6 +157,10 @@ wrong "--no-model with --json" 2 "prints the links of words" "$BIN/translate" --
 
 wrong "gold with an impossible link" 1 "gold1:1: there is no 99-0" sh -c \
     "echo 99-0 >gold1; echo one >s1; '$BIN/translate' --model run --align --gold gold1 --target s1 <s1"
+for model in "--model run" --no-model; do
+    wrong "gold without a link, $model" 1 "'g0' has no links: a line is such as \"0-0 1-2\"" sh -c \
+        "echo >g0; echo one >s1; '$BIN/translate' $model --align --gold g0 --target s1 <s1"
+done
 wrong "too few lines of gold" 1 "has only 1 lines" sh -c \
     "echo 0-0 >g1; '$BIN/translate' --model run --align --target valid.t --gold g1 <valid.s"
 wrong "--gold without --align" 2 "--gold goes with --align" translate --gold gold one

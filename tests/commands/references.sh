@@ -25,6 +25,8 @@ wrong "a shorter reference" 1 "'short' has only 1 lines, but there are more tran
 wrong "a longer one" 1 "'ref' has more lines than the 1 translations" score --hypothesis short --reference ref
 : >empty
 wrong "two empty files" 1 "'empty' is empty: there is nothing to score" score --hypothesis empty --reference empty
+echo >blank
+wrong "two files with an empty line" 1 "'blank' has only empty lines: there is nothing to score" score --hypothesis blank --reference blank
 wrong "a number given twice" 2 "--beam takes one value, but is given two: '3' and '4'" score --beam 3 --quiet --beam=4 x
 wrong "a choice" 2 "--split takes one value, but is given two: 'auto' and 'auto'" score --split auto --split auto x
 wrong "a file, of ./train" 2 "--output takes one value, but is given two: 'a' and 'b'" "$BIN/train" --output a --output b
@@ -78,6 +80,15 @@ score --hypothesis zh --reference zh.ref >out 2>err
 check "BLEU of words in Chinese is warned of" grep -q "hardly any spaces.*--bleu-tokenize zh for Chinese" err
 score --hypothesis zh --reference zh.ref --bleu-tokenize zh >out 2>err
 check "--bleu-tokenize zh" sh -c 'grep -q "tok:zh|.*hyp_len = 9 ref_len = 10" out && test ! -s err'
+printf 'Save\nOpen\nCancel\n' >words
+score --hypothesis words --reference words >out 2>err
+check "lines of a word are no Chinese" sh -c '! grep -q zh err && grep -q "no line has four words, which BLEU counts.*chrF2" err'
+printf 'ฉันไปตลาด เพื่อซื้อผัก\nเขาบอกว่า ฝนจะตก\nဝယ်တယ် iPhone 15 ကို\n' >thai
+score --hypothesis thai --reference thai >out 2>err
+check "Thai has spaces between clauses, and around other words" grep -q "references have hardly any spaces.*char for others" err
+printf '我 去 市场 买 菜 。\n' >segmented
+score --hypothesis segmented --reference segmented >out 2>err
+check "Chinese that is segmented is scored by its words" test ! -s err
 printf 'u v w\n' >strange && score --hypothesis strange --reference short >out 2>err
 check "no word in common is warned of" grep -q "no word of the translations is in their references" err
 wrong "spm needs a model" 2 "--bleu-tokenize spm and --bleu-model FILE go together" \

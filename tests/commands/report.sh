@@ -198,3 +198,9 @@ check "the validation compares in the model's normal form" test "$(exact wide.t)
 says "--reference says that they are others" "warning: 60 of 60 references have words that the model's normalisation writes otherwise"
 "$BIN/translate" --model well --beam 1 --reference valid.t <valid.s >out 2>err
 check "and only then" sh -c '! grep normalisation err'
+
+# ---- lines of less than four words ----
+echo "the keys" >key.s && echo "les clés" >key.t
+"$BIN/train" --init "$here/data/toy/model.safetensors" --train-source "$here/data/toy/valid.en" --train-target "$here/data/toy/valid.fr" \
+    --valid-source key.s --valid-target key.t --preset tiny --learning-rate 1e-8 --max-updates 1 --valid-every 1 --best bleu --output short 2>err
+says "BLEU is 0 because no line has four words" "1 of 1 translations exact.* BLEU 0.00, .*: no line has four words.*use --best chrf$"

@@ -36,6 +36,9 @@ grep '>>same<<' valid.from >same.from
 paste -d'|' valid.from valid.to | sed -n 's/^>>same<<.*|//p' >same.to
 translate --reference same.to <same.from 2>&1 >/dev/null | grep '^>>' >alone
 is "which are those of its lines alone" "$(grep '>>same<<' scores)" "$(cat alone)"
+paste -d'|' valid.from valid.to | sed 's/^>>back<<.*/เขาบอกว่า ฝนจะตก/; s/^>>same<<.*|//' >thai.to
+translate --reference thai.to <valid.from 2>&1 >/dev/null | grep spaces >said
+check "references of one tag without spaces are named" grep -q "the references of >>back<< have hardly any spaces" said
 is "pairs are scored with it" "$(paste valid.from valid.to | translate --score | wc -l)" 80
 
 sed -i 's/^>>\([a-z]*\)<</[2\1]/' train.from valid.from

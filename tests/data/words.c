@@ -52,4 +52,28 @@ TEST(test_right_to_left)
     assert_false(words_right_to_left(""));
 }
 
+TEST(spacing)
+{
+    static const struct {
+        const char *text;
+        bool unspaced;
+    } SAMPLE[] = {{"请在 Windows 10 中打开 PDF 文件。", true},
+                  {"今日はいい天気ですね。", true},
+                  {"ฉันไปตลาด เพื่อซื้อผัก", true},
+                  {"ကျွန်တော် ထမင်း ဝယ်တယ်။", true},
+                  {"ང་ཁྲོམ་ལ་འགྲོ་གི་ཡོད།", true},
+                  {"我 去 市场 买 菜 。", false},  // segmented
+                  {"저는 책을 삽니다.", false},
+                  {"저는책을삽니다.", false},
+                  {"SaveOpenCancel", false},
+                  {"The word 漢字 is Japanese", false},
+                  {"2026!", false},
+                  {"", false}};
+    for (size_t i = 0; i < sizeof SAMPLE / sizeof *SAMPLE; i++) {
+        Spacing spacing = {0};
+        spacing_add(&spacing, SAMPLE[i].text, strlen(SAMPLE[i].text));
+        assert_int_equal(spacing_is_unspaced(&spacing), SAMPLE[i].unspaced);
+    }
+}
+
 TEST_MAIN("words", NULL, NULL)
