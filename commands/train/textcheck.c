@@ -333,10 +333,16 @@ bool textcheck_characters(CharacterCheck *check, const CorpusText *text,
         check->twice += count_twice(text, s);
     }
     for (int c = 0x80; c < 0xa0; c++) check->controls += times[c];
-    for (unsigned c = ' ' + 1; c < CORPUS_CODES; c++)
-        if (times[c] > times[most]) most = c;
-    char known[5], own[5];
+    char known[5], own[5], *alone = NULL;
     bool good = true;
+    // a part of a letter, such as an accent, may be frequent, but unknown on its own
+    for (unsigned c = ' ' + 1; good && c < CORPUS_CODES; c++) {
+        if (times[c] <= times[most]) continue;
+        utf8_encode(own, c);
+        good = tokenizer_normal_form(tokenizer, &alone, own, strlen(own), error);
+        if (good && alone) most = c;
+        free(alone);
+    }
     utf8_encode(known, most);
     for (unsigned c = ' ' + 1; good && c < CORPUS_CODES; c++) {
         Character next = {.code = c, .times = times[c]};
