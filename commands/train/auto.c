@@ -111,6 +111,11 @@ bool auto_choose(Settings *s, const CorpusText *text, Error *error)
     if (!s->automatic) return true;
     choose(&chosen, text);
     s->words = chosen.words, s->pairs = chosen.pairs;
+    int heads = chosen.model.heads;
+    if (!s->fine_tuning.init) chosen.model.heads = 1;
+    if (!settings_take(s, &chosen, error)) return false;
+    while (!s->fine_tuning.init && s->model.d_model % heads) heads--;  // of a given width
+    chosen.model.heads = heads;
     return settings_take(s, &chosen, error);
 }
 

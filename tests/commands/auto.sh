@@ -29,6 +29,8 @@ auto $small --weight 2 --dry-run --output run
 says "with R-Drop" "dropout 0.2 and R-Drop, since it will read each sentence often$"
 auto $small --weight 2 --max-updates 20 --dry-run --output run
 says "few updates do without R-Drop" "dropout 0.2 and no R-Drop, which takes more updates$"
+auto --weight 2 --d-model 64 --dry-run --output run
+says "the heads divide a width that is given" "^model .* width 64, 4 heads"
 auto --preset tiny --dry-run --output run
 check "no word of it with another preset" sh -c '! grep -q "^automatic" err'
 
