@@ -201,6 +201,9 @@ wrong "a picture beside an export" 2 "only --model goes" translate --export out 
 wrong "scores beside a vocabulary" 2 "print words and stop" translate --list-vocabulary --reference s
 mkdir hollow
 wrong "a folder without a model" 1 "no model in 'hollow'" translate --model hollow one
+ln -s gone.safetensors hollow/best.safetensors
+cp run/best.safetensors hollow/last.safetensors
+wrong "a model on a disk that is gone" 1 "'hollow/best.safetensors': it is a link to a file that is missing" translate --model hollow one
 good=run/best.safetensors
 head -c 2000 $good >broken; wrong "a truncated checkpoint" 1 "broken" translate --model broken one
 { head -c 20000 $good; printf '\252\252'; tail -c +20003 $good; } >broken
