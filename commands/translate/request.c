@@ -194,7 +194,7 @@ static bool check(Request *r, int argc, char *const *argv, Error *error)
         if (format < 0) return false;
     }
     if (r->by_hand &&
-        !check_only(r, argc, argv, "|by-hand|word|backward|attention|",
+        !check_only(r, argc, argv, "|by-hand|word|backward|attention|model|",
                     "--by-hand computes with numbers and needs no text and no model", error))
         return false;
     if (hypothesis &&
@@ -222,8 +222,6 @@ static bool check(Request *r, int argc, char *const *argv, Error *error)
         {(pieces && hypothesis && !r->bleu_model && !model) || (r->bleu_model && !pieces),
          "--bleu-tokenize spm and --bleu-model FILE go together: FILE is a SentencePiece "
          "model; without it, that of --model is taken"},
-        {hypothesis && model && (!pieces || r->bleu_model),
-         "--hypothesis scores files without a model: leave out --model"},
         {!r->model.count && !hypothesis && !r->by_hand && !r->align,
          "--no-model leaves no model: name one with --model"},
         {(r->page || r->export) && (work || picture || (r->page && r->export) || r->save_int8 ||
