@@ -38,9 +38,6 @@ static bool check_line(const TextReader *reader, const char *line, size_t length
             "`train-tsv` or `valid-tsv`; convert other XML, such as XLIFF, to a TMX or "
             "to text",
             reader->name);
-    if (!strncmp(line, "{\\rtf", 5))
-        return error_set(error, "%s is RTF: save it from the office program as text",
-                         reader->name);
     if (!strncmp(line + (*line == '['), "{\"", 2) && strstr(line, "\":") &&
         !memchr(line, '\t', length))
         return error_set(

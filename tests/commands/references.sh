@@ -57,11 +57,11 @@ wrong "--significance of one translation" 2 "--significance goes with --hypothes
     score --significance bootstrap --reference ref x
 files="--hypothesis hyp --reference ref"
 for option in --show "--attention a.png" --explain --align --sample "--beam 2" "--prefix a" "--terms ref" --int8 --wrapped \
-    "--protect x" "--split never" "--model toy" --score "--given a" "--page a.html"; do
+    "--protect x" "--split never" --score "--given a" "--page a.html"; do
     # shellcheck disable=SC2086
     wrong "$option beside files" 2 "scores files without a model: leave out ${option%% *}" score $files $option
 done
-for option in "--beam 2" --int8 "--model toy" "--bare --attention a.png"; do
+for option in "--beam 2" --int8 "--bare --attention a.png"; do
     # shellcheck disable=SC2086
     wrong "$option beside numbers" 2 "needs no text and no model: leave out ${option%% *}" score --by-hand hyp $option
 done

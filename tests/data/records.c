@@ -61,7 +61,7 @@ TEST(tables)
         {"{\"a\": \"b\"}\tc\n", 1, 2, "{\"a\": \"b\"}>c|"},
         {"{\"name\"} is here,c\n", 1, 2, "{\"name\"} is here>c|"},
         {"{\"en\": \"a\", \"fr\": \"b\"}\n", 1, 2, "is JSON: give its strings, <(jq "},
-        {"{\\rtf1\\ansi a,b\n", 1, 2, "is RTF: "},
+        {"{\\rtf1\\ansi a,b\n", 1, 2, "is a document of an office program"},
         {"Hello, you. ||| Salut.\n", 1, 2, "has ||| between its columns: give <(sed "},
         {"a b\n", 1, 2, "1: there is no TAB: a line is source TAB target"},
         {"a\tb\nc\n", 1, 2, "2: there is no TAB: a line is source TAB target"},
