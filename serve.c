@@ -42,14 +42,18 @@ static void wait_for_signals(const sigset_t *signals, Service *service, FILE *ne
 static bool serve(const ServeSettings *settings, int argc, char *const *argv, Error *error)
 {
     FILE *news = settings->quiet ? NULL : stderr;
-    sigset_t signals;
+    sigset_t signals, ending;
     int port;
     sigemptyset(&signals);
     sigaddset(&signals, SIGINT), sigaddset(&signals, SIGTERM), sigaddset(&signals, SIGHUP);
+    ending = signals;
+    sigdelset(&ending, SIGHUP);
     pthread_sigmask(SIG_BLOCK, &signals, NULL);  // before any thread starts
     signal(SIGPIPE, SIG_IGN);
     Service *service = service_start(settings, argc, argv, error);
+    pthread_sigmask(SIG_UNBLOCK, &ending, NULL);  // the file of keys may be a pipe
     Interface *interface = service ? interface_open(settings, service, error) : NULL;
+    pthread_sigmask(SIG_BLOCK, &ending, NULL);
     Server *server =
         interface ? server_start(settings, interface_answer, interface, &port, error) : NULL;
     if (server) {

@@ -86,6 +86,9 @@ kill -TERM "$server"
 check "SIGTERM ends it" ends 0
 server=
 wrong "--no-model" 1 "--no-model leaves no model: name one with --model" "$BIN/serve" --no-model
+mkfifo pipe
+timeout -k 5 2 "$BIN/serve" --model "en-fr=$model" --port 0 --api-keys pipe >/dev/null 2>&1
+check "SIGTERM ends it while it waits for keys" test $? -eq 124
 wrong "no model" 1 "no model at 'nowhere'" "$BIN/serve" --model en-fr=nowhere
 wrong "two models for a pair" 1 "two models for en-fr" "$BIN/serve" --model "$model" --model "en-fr=$model"
 language 60 10
