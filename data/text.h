@@ -46,7 +46,8 @@ TextResult text_next(TextReader *reader, const char **line, size_t *length, Erro
  * valid until the next call of this or text_next. */
 bool text_replace(TextReader *reader, const char **line, size_t *length, Error *error);
 
-/* Whether text_next can return without waiting. Reads the bytes that are available. */
+/* Whether text_next can return without waiting. Reads the bytes that are available; the last line is
+ * no longer valid. */
 bool text_ready(TextReader *reader);
 
 void text_close(TextReader *reader);  // allowed on a zeroed or closed reader

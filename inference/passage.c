@@ -316,6 +316,7 @@ const CopySpan *passages_span(const Passages *p, const Sentence *s, int id,
  * a mark the one after it. */
 static void find_tokens(Passages *p, const Sentence *s)
 {
+    if (!s->spans && !s->marks) return;
     const Ids *begin = &p->lines.begin;
     CopySpan *span = p->span + s->span;
     int tokens = p->lines.start[p->lines.count] - p->lines.start[p->lines.count - 1] - 1, t = 0;
