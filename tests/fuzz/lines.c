@@ -66,8 +66,8 @@ static void translate_all(View *view, Input *input, const char *given)
                                                  strlen(given), &length, &error));
     while (good && (result = input_next(input, &line, &length, &error)) != TEXT_END) {
         if (!accepted(result == TEXT_LINE)) break;
-        input_ready(input);
         translate(view, input, &passages, line, length, given ? &lines : NULL);
+        input_ready(input);
     }
     passages_free(&passages);
     idlines_free(&lines);
