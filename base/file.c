@@ -233,6 +233,14 @@ bool file_exists(bool *exists, const char *path, Error *error)
                                       : strerror(reason));
 }
 
+bool file_is_pipe(const char *path)
+{
+    struct stat about;
+    return !strcmp(path, "-") || !strncmp(path, "/dev/fd/", 8) ||
+           !strncmp(path, "/proc/self/fd/", 14) ||
+           (!stat(path, &about) && (S_ISFIFO(about.st_mode) || S_ISCHR(about.st_mode)));
+}
+
 char *file_read_or_empty(const char *path, size_t limit, size_t *length, Error *error)
 {
     bool exists;

@@ -72,6 +72,9 @@ bool file_wait(int fd, short event);
  * that is missing. */
 bool file_exists(bool *exists, const char *path, Error *error);
 
+/* Whether it is a pipe, a device or standard input, "-", which cannot be read a second time. */
+bool file_is_pipe(const char *path);
+
 /* The same as file_read, but a file that does not exist is empty. */
 char *file_read_or_empty(const char *path, size_t limit, size_t *length, Error *error);
 

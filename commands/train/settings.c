@@ -415,15 +415,6 @@ static bool take_model(Settings *s, Error *error)
     return good;
 }
 
-/* Whether a file cannot be read a second time. */
-static bool is_pipe(const char *path)
-{
-    struct stat about;
-    return !strcmp(path, "-") || !strncmp(path, "/dev/fd/", 8) ||
-           !strncmp(path, "/proc/self/fd/", 14) ||
-           (!stat(path, &about) && (S_ISFIFO(about.st_mode) || S_ISCHR(about.st_mode)));
-}
-
 /* Whether two are the same columns of the same files. */
 static bool same_file(const CorpusFile *a, const CorpusFile *b)
 {
@@ -470,9 +461,10 @@ static bool add_replay(Settings *s, int runs, Error *error)
     for (int i = own; i < count; i++) {
         file[i] = old->train.file[i - own];
         if (!file[i].replay) file[i].replay = init;
-        const char *pipe = is_pipe(file[i].source)                     ? file[i].source
-                           : file[i].target && is_pipe(file[i].target) ? file[i].target
-                                                                       : NULL;
+        const char *target = file[i].target;
+        const char *pipe = file_is_pipe(file[i].source)     ? file[i].source
+                           : target && file_is_pipe(target) ? target
+                                                            : NULL;
         if (pipe)
             return error_set(error,
                              "the text of '%s' was read from a pipe, '%s', which --replay "

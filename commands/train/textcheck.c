@@ -1,6 +1,7 @@
 /* textcheck.c -- checks a corpus; see textcheck.h. */
 #include "commands/train/textcheck.h"
 
+#include "base/file.h"
 #include "base/grow.h"
 #include "base/textstream.h"
 #include "base/utf8.h"
@@ -16,7 +17,7 @@
 enum { FEW = 20 };  // pairs, too few to say that they are all the same
 
 /* column (=) the two columns of a table that look like text, with a space or beyond ASCII, by the
- * first line that has two. false: there is none, or these were read. */
+ * first line that has two. false: there is none, these were read, or the file is a pipe. */
 static bool find_columns(int column[SIDES], const CorpusFile *file)
 {
     enum { LINES = 100 };
@@ -24,7 +25,8 @@ static bool find_columns(int column[SIDES], const CorpusFile *file)
     const char *line;
     size_t length;
     int texts = 0;
-    bool good = !file->target && text_open(&reader, file->source, NULL);
+    bool good =
+        !file->target && !file_is_pipe(file->source) && text_open(&reader, file->source, NULL);
     if (!good) return false;
     for (int n = 0; good && texts != 2 && n < LINES; n++) {
         good = text_next(&reader, &line, &length, NULL) == TEXT_LINE;

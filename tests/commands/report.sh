@@ -128,6 +128,10 @@ paste train.s train.t >pairs.tsv
 awk '{ print "https://a.org/" NR "\t1.25\t" $0 }' pairs.tsv >crawled.tsv
 dry --train-tsv crawled.tsv --columns 1,3
 says "addresses" "^train: column 1 of crawled.tsv is a number or an address in nearly all lines,.* such as --columns 3,4 (--force"
+mkfifo pipe
+cat numbered.tsv >pipe &
+dry --train-tsv pipe
+says "and of a pipe, which cannot be read again" "^train: column 1 of pipe is a number or an address in nearly all lines"
 dry --train-tsv crawled.tsv --columns 3,2
 says "a score in the place of the translation" "^train: column 2 of crawled.tsv is a number or an address in nearly all lines"
 dry --train-tsv pairs.tsv --train-tsv numbered.tsv
