@@ -226,7 +226,7 @@ static void find_often(CorpusCheck *check, const CorpusText *text, CorpusSide si
 
 CorpusCheck corpus_check(const CorpusText *text, const char *tag)
 {
-    CorpusCheck check = {.unspaced = corpus_is_unspaced(text, TARGET)};
+    CorpusCheck check = {0};
     for (size_t i = 0; i < text->pairs; i++) {
         Line s = line_of(text, SOURCE, i), t = line_of(text, TARGET, i);
         size_t without = tag ? corpus_tag(s.text, s.length, tag) : 0;

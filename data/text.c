@@ -225,7 +225,7 @@ static const Format *format_of(const TextReader *reader)
     return NULL;
 }
 
-/* "README, a.en, a.fr": the members of an archive, as many as there is room for. */
+/* "README, a.en, a.fr": the members of an archive, as many as the names can hold. */
 typedef struct Members {
     char names[300];
     bool office;  // the archive is a document of an office program
@@ -274,7 +274,7 @@ static void list_zip(Members *m, const TextReader *reader)
 /* Of a tar archive, which it reads on: a header of 512 bytes before each member. */
 static void list_tar(Members *m, TextReader *reader)
 {
-    enum { HEADER = 512, SIZE = 124, TYPE = 156 };
+    enum { HEADER = 512, SIZE = 124, DIGITS = 12, TYPE = 156 };
     Error unused;
     for (size_t skip = 0;;) {
         size_t there = reader->end - reader->begin, some = skip < there ? skip : there;
@@ -287,7 +287,9 @@ static void list_tar(Members *m, TextReader *reader)
         char *header = (char *)reader->buffer + reader->begin;
         if (memcmp(header + 257, "ustar", 5)) return;
         if (header[TYPE] == '0' || !header[TYPE]) add_member(m, header, strnlen(header, 100));
-        skip = HEADER + (strtoull(header + SIZE, NULL, 8) + HEADER - 1) / HEADER * HEADER;
+        char size[DIGITS + 1] = "";  // octal
+        memcpy(size, header + SIZE, DIGITS);
+        skip = HEADER + (strtoull(size, NULL, 8) + HEADER - 1) / HEADER * HEADER;
     }
 }
 

@@ -47,8 +47,7 @@ typedef struct TextStyle {
 
 /* Characters that were drawn as a box, as no font has them. */
 typedef struct MissingGlyphs {
-    char characters
-        [64];  // the first of them, a space after each; at the end … if there are more
+    char characters[64];     // the first, a space after each; … at the end if there are more
     bool cjk, emoji, other;  // which of these there are
 } MissingGlyphs;
 

@@ -31,10 +31,10 @@ bool textcheck_tags(TagCheck *check, const CorpusText *text, const CorpusText *v
 /* What a vocabulary does to characters: lines that name the most frequent ones and how often they
  * are in the text; NULL: none. */
 typedef struct CharacterCheck {
-    char *lost;     // that have no token
-    char *changed;  // beyond ASCII, that its normalisation replaces by others, or drops
-    size_t controls,
-        twice;  // how often there are U+0080 to U+009F; Ã©, UTF-8 that was encoded twice
+    char *lost;       // that have no token
+    char *changed;    // beyond ASCII, that its normalisation replaces by others, or drops
+    size_t controls;  // how often there are U+0080 to U+009F
+    size_t twice;     // and Ã©, UTF-8 that was encoded twice
 } CharacterCheck;
 
 /* Warns of characters that were read in a wrong encoding, if so many pairs have many of them. */

@@ -156,7 +156,7 @@ static bool next_references(Scores *scores, StringList *reference, bool *too_lon
     for (int r = 0; r < scores->references; r++) {
         if (!partner_next(&scores->reference[r], &line, &length, "translations", error))
             return false;
-        for (size_t i = 0; i < length; i++) scores->bytes += !words_blank(line[i]);
+        scores->text = scores->text || !text_is_blank(line, length);
         *too_long = *too_long || length > CODEPOINTS_LIMIT;
         if (!length && (r < scores->references - 1 || reference->count)) continue;
         char *own = same ? NULL : composed(line, length);
@@ -364,7 +364,7 @@ bool scores_end(Scores *scores, FILE *out, bool json, Error *error)
     if (scores->failure.text[0]) return *error = scores->failure, false;
     for (int r = 0; r < scores->references; r++)
         if (!partner_end(&scores->reference[r], "translations", error)) return false;
-    if (!scores->bytes)
+    if (!scores->text)
         return error_set(error, "'%s' %s: there is nothing to score", scores->reference->name,
                          scores->reference->line ? "has only empty lines" : "is empty");
     advise(scores);

@@ -42,7 +42,7 @@ typedef struct Scores {
     bool in_document;     // the next line belongs to the last of these
     Error failure;        // why a translation was not scored: none after it is
     Spacing spacing;      // of the references
-    size_t bytes;         // of these, not counting blanks
+    bool text;            // one of these is not blank
     size_t given, other;  // references; of these, with words that the model writes otherwise
     size_t replaced;      // lines with invalid UTF-8, after scores_close
 } Scores;
