@@ -11,6 +11,7 @@
 #include "base/options.h"
 #include "data/text.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unicode/uregex.h>
@@ -22,11 +23,16 @@
 #define JOIN    ".,:/'’٫٬\\u00A0\\u2009\\u202F–-"
 #define NAME    "[" WORD "][" WORD "/\\\\~+-]*"  // of a file, between dots
 
-// What follows https:// or the like. A parenthesis at its end belongs to one inside of it.
+// What follows https:// or the like. A parenthesis at its end belongs to one inside of it; brackets
+// and braces are in pairs.
 #define ADDRESS_REST                                                                           \
+    "(?:[" ADDRESS "]{0,200}(?:\\[[" ADDRESS "]{0,99}\\]|\\{[\\w.$-]{1,99}\\})){0,20}"         \
     "(?:[" ADDRESS "]*\\([^()\\s]*\\)(?![" STOP "]*[" ADDRESS STOP "()])"                      \
-    "|[" ADDRESS "]*[" ADDRESS STOP "()])"
-#define VALUE  "(?:\"[^\"<>]*\"|'[^'<>]*'|[^\\s\"'<>=`]+)"
+    "|[" ADDRESS "]*[" ADDRESS STOP "()]|(?<=[\\]}]))"
+#define VALUE "(?:\"[^\"<>]*\"|'[^'<>]*'|[^\\s\"'<>=`]+)"
+#define HEX   "[0-9A-Fa-f]"
+#define DOMAIN                                                                                 \
+    "com|org|net|edu|gov|info|io|dev|app|eu|ch|de|nl|fr|uk|pl|cz|hu|ru|ua|jp|kr|cn|br|au|nz"
 #define SWITCH "(?:async|checked|controls|defer|disabled|hidden|readonly|required|selected)"
 
 // In any case, but not as in "Wait.Zip it".
@@ -40,28 +46,36 @@ enum { BRACKETS = 1, TAG, TICKS, EMOJI };  // the groups in parentheses
 
 // clang-format off
 static const char BUILTIN[] =
-    "(?=[\\[<&`{$#%])(?:"
-    "\\[\\[([^\\[\\]]+)\\]\\]"                                    // [[marked]]
-    "|(</?[A-Za-z][" WORD ":.-]*"                                 // <tag>, </tag>, <tag/>
+    "(?=[\\[<&`{$#%@:\\\\])(?:"
+    "\\[\\[([^\\[\\]]+(?:\\[[^\\[\\]]{0,99}\\][^\\[\\]]*){0,20})\\]\\]"  // [[marked]]
+    "|(\\[[0-9]{1,4}\\]|\\\\[nrt](?![a-z]{2,30}[{\\[])"           // [1]; \n as two characters
+        "|</?[0-9:.]{1,12}\\s?/?>"                                // <0>, </0>, <00:01:02.000>
+        "|<v [^<>]{1,99}>|\\{\\\\[^{}]{1,99}\\}"                  // of subtitles: <v Tom>, {\i1}
+        "|</?[A-Za-z][" WORD ":.-]*"                                 // <tag>, </tag>, <tag/>
         "(?:\\s+(?:[A-Za-z_:@][" WORD ":.-]*\\s*=\\s*" VALUE "|" SWITCH ")){0,50}\\s*/?>"
         "|<!--[^<>]*-->|<[!?][A-Za-z][^<>]*>)"                    // <!-- comment -->, <?xml ?>
     "|&(?:#[0-9]{1,7}|#x[0-9A-Fa-f]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});"  // &amp; &#39; &#x27;
     "|(?<!`)(`{1,3})(?![`\\s])[^`]+(?<!\\s)\\3(?!`)"              // `code`, not `a' and `b'
     "|[$#]?\\{\\{[^{}]+\\}\\}|\\{%[^{}]*%\\}"                     // {{x.y}} ${{ x }} {% if x %}
-    "|[$#]?\\{[\\w.:,\\[\\]$#@+*-]*\\}"                           // {name} {} {0:N2} ${X} #{x}
+    "|[$#%]?\\{(?:[^{}\\n]|\\{[^{}\\n]{0,99}\\}){0,200}\\}"       // {name} ${X} {n, plural, one {#}}
+    "|%[A-Za-z_]\\w{1,30}%"                                       // %name%
     "|(?<![0-9])%(?:[0-9]{1,2}\\$)?[-+#0']{0,3}(?:[0-9]{1,4}|\\*)?(?:\\.(?:[0-9]{1,4}|\\*))?"
         "(?:hh?|ll?|[Lqjzt])?[diouxXeEfFgGaAcCsSpn@]"             // %s %1$d %-5.2f %@; not 100%d
-    "|%\\([\\w.]+\\)[-+#0-9.]*[A-Za-z]|%%|%L?[0-9]{1,2})"         // %(name)s %% %1 %L1
+    "|%[(<][\\w.]{1,99}[)>][-+#0-9.]{0,9}[A-Za-z]|%%|%L?[0-9]{1,2}"  // %(name)s %<name>s %% %1 %L1
+    "|\\$(?:[A-Za-z_]\\w*|[0-9](?![\\w.,]))"                      // $name $1
+    "|\\\\(?:[A-Za-z]{2,30}(?=[{\\[])|[\"\\\\])"                  // \emph{…}; \" as two characters
+    "|(?<![" WORD "&@#])[@#](?=[" WORD "]{0,30}[A-Za-z])[" WORD "]+"  // @user #tag
+    "|(?<![^\\s\"'(]):[a-z_][\\w+-]{1,30}:?)"                     // :name :smile:
 
     "|((?:\\p{Emoji_Presentation}|[\\p{Extended_Pictographic}0-9#*](?=[\\uFE0F\\u200D\\u20E3"
         "\\p{Emoji_Modifier}]))[\\p{Emoji_Presentation}\\p{Extended_Pictographic}"
         "\\p{Emoji_Modifier}\\uFE0F\\u200D\\u20E3\\x{E0020}-\\x{E007F}]*)"
 
-    "|(?<![" WORD "])(?:(?=[" WORD "%+-]*[.:@/\\\\])(?:"
+    "|(?<![" WORD "])(?:(?=[" WORD "%+-]{0,300}[.:@/\\\\])(?:"
     "(?:(?<![.+-])[A-Za-z][A-Za-z0-9+.-]*://|www\\.)" ADDRESS_REST  // https://a.org/b?c www.a.org
-    "|(?<![.%+-])[A-Za-z0-9][A-Za-z0-9._%+-]*@[" WORD "-]+(?:\\.[" WORD "-]+){1,8}"
+    "|(?<![.%+-])[" WORD "][" WORD ".%+-]*@[" WORD "-]+(?:\\.[" WORD "-]+){1,8}"
     "|(?<![.@/\\\\~-])(?:[" WORD "-]+\\.){1,8}"                   // a.org a.example/b
-        "(?:(?:com|org|net|edu|gov|info|io)(?![" WORD "-]|\\.[" WORD "])(?:[:/]" ADDRESS_REST ")?"
+        "(?:(?:" DOMAIN ")(?![" WORD "-]|\\.[" WORD "])(?:[:/]" ADDRESS_REST ")?"
         "|[a-z]{2,12}/" ADDRESS_REST ")"
     "|(?<![./\\\\~@+-])" NAME "(?:\\." NAME "){1,8}"              // report.pdf src/main.c
         "(?<=\\.(?i:" EXTENSION ")|[" WORD "]{2}\\.[ch])(?<!\\.[A-Z][a-z]{1,4})(?![" WORD "])"
@@ -72,9 +86,18 @@ static const char BUILTIN[] =
     "|[0-9]{1,2}h[0-9]{2}"                                        // 12h30
     "|\\+[0-9]{1,3}(?:[ \\u00A0.-]\\(?[0-9]{1,4}\\)?){2,8}"       // +33 1 23 45 67
     ")(?![" WORD "])"
-    // -1,000.50 10:30 3/4 v1.2 $25 10% 25°C 1 000 000; not 21st, nor inside of 3.14
-    "|(?=[v+\\-−±\\p{Sc}\\p{Nd}])(?<!\\p{Nd}[" JOIN "]?)v?[+\\-−±]?(?:\\p{Sc}[\\u00A0\\u202F]?)?"
-        "(?:\\p{Nd}{1,3}(?: \\p{Nd}{3}){1,6}(?:[.,]\\p{Nd}+)?|\\p{Nd}[\\p{Nd}" JOIN "]*\\p{Nd})"
+    "|(?=[A-Za-z:-]{0,20}[0-9])(?=[0-9:-]{0,20}[A-Za-z])(?:"
+    HEX "{8}(?:-" HEX "{4}){3}-" HEX "{12}"                       // a UUID
+    "|" HEX "{1,4}(?:(?:::?" HEX "{1,4}){2,7}|::" HEX "{1,4})"    // 00:1a:2b:3c:4d:5e fe80::1
+    // F-16 UTF-8 H2O x86_64 ISO-8859-1 1e10 0xFF 3D; not 5pm, 1990s, under-18
+    "|(?:[A-Z]{1,16}-?[0-9]|[A-Za-z]{1,16}_?[0-9]|[0-9]{1,16}[A-Za-z]{1,16}[0-9]|0x" HEX
+        "|[0-9]{1,16}[A-RT-Z](?![A-Za-z]))[0-9A-Za-z]*"
+        "(?:[-_:./](?=[A-Za-z]{0,16}[0-9])[0-9A-Za-z]+|[-_][A-Z]{1,16}){0,20})(?![" WORD "])"
+    // -1,000.50 10:30 3/4 v1.2 $25 US$5 10% 25°C 1 000 000; not 21st, nor inside of 3.14
+    "|(?=[A-Zv+\\-−±\\p{Sc}\\p{Nd}])(?<!\\p{Nd}[" JOIN "]?)v?[+\\-−±]?"
+        "(?:(?:[A-Z]{1,3})?\\p{Sc}[\\u00A0\\u202F]?)?"
+        "(?:\\p{Nd}{1,3}(?: \\p{Nd}{3}){1,6}(?:[.,]\\p{Nd}+)?|\\p{Nd}[\\p{Nd}_" JOIN "]*\\p{Nd}"
+        "|(?<=\\p{Sc}[\\u00A0\\u202F]?)\\p{Nd}|\\p{Nd}(?=[\\u00A0\\u202F]?[%‰٪°\\p{Sc}]))"
         "(?![" JOIN "]?\\p{Nd})(?!(?i:st|nd|rd|th|e|de|ste|ème|eme|º|ª)(?![" WORD "]))"
         "(?:[\\u00A0\\u202F]?(?:%{1,2}|[‰٪\\p{Sc}]|°(?:[CF](?![" WORD "]))?))?)"
 
@@ -127,6 +150,7 @@ static bool read_terms(StringList *terms, TextReader *reader, Error *error)
     size_t length, target_length;
     TextResult result;
     while ((result = text_next(reader, &line, &length, error)) == TEXT_LINE) {
+        if (text_is_blank(line, length)) continue;
         if (!text_columns(line, &length, "\t", &target, &target_length) || !length)
             return error_set(error, "%s:%zu: this is no term, TAB and translation",
                              reader->name, reader->line);
@@ -188,8 +212,9 @@ static bool is_plain(const Finder *f)
 {
     for (size_t i = 0; i < f->length; i++) {
         unsigned char c = (unsigned char)f->text[i];
-        if (c >= 0xD9 || (c >= '0' && c <= '9') || strchr("[<&`{%@/\\", c) ||
-            (c == '.' && i + 1 < f->length && (unsigned char)f->text[i + 1] >= '0'))
+        bool joins = (c == '.' || c == ':') && i + 1 < f->length;
+        if (c >= 0xD9 || (c >= '0' && c <= '9') || strchr("[<&`{%@/\\$#", c) ||
+            (joins && (unsigned char)f->text[i + 1] >= '0'))
             return false;
     }
     return true;
@@ -260,6 +285,26 @@ static bool is_boundary(const Finder *f, size_t i)
     return !in_word(before(f, i)) || !in_word(after(f, i));
 }
 
+/* The end of a term at text[i], or 0. Its small letters are found as capitals, too. *written (=) the
+ * case of what was found. */
+static size_t term_end(const Finder *f, size_t i, const char *term, size_t length,
+                       LetterCase *written)
+{
+    int letters = 0, raised = 0;
+    UChar32 c, wanted;
+    bool first = false;
+    for (size_t k = 0; k < length;) {
+        if (i >= f->length) return 0;
+        U8_NEXT(f->text, i, f->length, c);
+        U8_NEXT(term, k, length, wanted);
+        if (c != wanted && u_foldCase(c, U_FOLD_CASE_DEFAULT) != wanted) return 0;
+        first |= !letters && c != wanted;
+        letters += u_isalpha(c), raised += c != wanted;
+    }
+    *written = !first ? CASE_SENTENCE : raised > 1 ? CASE_UPPER : CASE_TITLE;
+    return i;
+}
+
 static bool find_terms(Finder *f, const StringList *terms)
 {
     bool good = true;
@@ -267,20 +312,24 @@ static bool find_terms(Finder *f, const StringList *terms)
         bool found = U8_IS_TRAIL(f->text[i]) || !is_boundary(f, i);
         for (int k = 0; k < terms->count && !found; k++) {
             const char *term = terms->item[k], *target = strchr(term, '\t') + 1;
-            Span span = {.begin = i,
-                         .end = i + (size_t)(target - 1 - term),
-                         .replacement = target,
-                         .length = strcspn(target, "\t")};
-            found = span.end <= f->length && !memcmp(f->text + i, term, span.end - i) &&
-                    is_boundary(f, span.end);
+            Span span = {.begin = i, .replacement = target, .length = strcspn(target, "\t")};
+            span.end = term_end(f, i, term, (size_t)(target - 1 - term), &span.written);
+            found = span.end && is_boundary(f, span.end);
             if (found) good = add(f, span);
         }
     }
     return good;
 }
 
+/* Adds a run of unknown characters. It is a mark unless there are letters in it or on both sides. */
+static bool add_run(Finder *f, Span run)
+{
+    run.mark &= !u_isalnum(before(f, run.begin)) || !u_isalnum(after(f, run.end));
+    return add(f, run);
+}
+
 /* Runs of unknown characters between the spans that were found, with the letters beside an unknown
- * letter: "Dvořák". */
+ * letter, "Dvořák", and the next word of them: "Łódź-Bałuty". */
 static bool find_unknown(Finder *f, Known *known, const void *context)
 {
     Span run = {.mark = true};
@@ -289,7 +338,7 @@ static bool find_unknown(Finder *f, Known *known, const void *context)
         while (next < others && f->spans->span[next].begin < i) next++;
         if (next < others && f->spans->span[next].begin == i) {
             end = f->spans->span[next].end;
-            if (!add(f, run)) return false;
+            if (!add_run(f, run)) return false;
             run = (Span){.begin = end, .end = end, .mark = true};
             continue;
         }
@@ -307,15 +356,16 @@ static bool find_unknown(Finder *f, Known *known, const void *context)
                 U8_BACK_1_UNSAFE(f->text, begin);
             while (in_word(after(f, end))) U8_FWD_1_UNSAFE(f->text, end);
         }
-        if (begin > run.end) {
-            if (!add(f, run)) return false;
+        bool joined = !run.mark && begin == run.end + 1 && strchr(" -'", f->text[run.end]) &&
+                      in_word(before(f, run.end)) && in_word(code);
+        if (begin > run.end && !joined) {
+            if (!add_run(f, run)) return false;
             run = (Span){.begin = begin, .mark = true};
         }
         run.end = end;
-        run.mark &=
-            !u_isalnum(code) && !u_isalnum(before(f, begin)) && !u_isalnum(after(f, end));
+        run.mark &= !u_isalnum(code);
     }
-    return add(f, run);
+    return add_run(f, run);
 }
 
 /* ---- which of them are ---- */
@@ -372,8 +422,16 @@ void spans_free(Spans *spans)
 
 char *span_text(const Span *span, const char *text)
 {
-    return span->replacement ? strndup(span->replacement, span->length)
-                             : strndup(text + span->begin, span->end - span->begin);
+    if (!span->replacement) return strndup(text + span->begin, span->end - span->begin);
+    char *plain = strndup(span->replacement, span->length), *cased, *whole = NULL;
+    if (!plain || span->written == CASE_SENTENCE) return plain;
+    size_t length = span->written == CASE_UPPER ? span->length : strcspn(plain, " ");
+    if (text_in_case(&cased, plain, length, span->written, NULL)) {
+        if (asprintf(&whole, "%s%s", cased, plain + length) < 0) whole = NULL;
+        free(cased);
+    }
+    free(plain);
+    return whole;
 }
 
 bool spans_find(Spans *spans, const SpanRules *rules, const char *text, size_t length,

@@ -2,18 +2,20 @@
  *
  *   marked        [[Lake Constance]]: the translation has it without the brackets
  *   user's        what the user's regular expressions match, and terms with their translation
- *   addresses     https://a.org/b?c  www.a.org  a.org  info@a.org
+ *   addresses     https://a.org/b?c  www.a.org  a.org  info@a.org  @user  #tag
  *   files         report.pdf  src/main.c  C:\dir\x.txt  /usr/bin/env  ~/.profile
  *   code          `x = 1`
- *   placeholders  {name} {0} {} {{x.y}} {% if %} ${X} #{x}  %s %1$d %-5.2f %% %@ %(name)s %1
- *   markup        <tag a="b"> </tag> <br/> <!-- --> <?xml ?> &amp; &#39;
+ *   placeholders  {…} {{x.y}} {% if %} ${X} #{x} %{x}  %s %1$d %-5.2f %% %@ %(name)s %<name>s
+ *                 %name% %1 $name $1 :name  \n \t \" as two characters
+ *   markup        <tag a="b"> </tag> <br/> <0> <!-- --> <?xml ?> &amp; &#39;; of subtitles {\i1} <v Tom>
  *   numbers       of two digits and more with what joins them, their sign, unit and currency:
  *                 283.82  1,000  10:30  2024-01-31  3/4  -10%  $25  +33 1 23 45  v1.2  12h30
+ *   codes         F-16  H2O  UTF-8  x86_64  3D  1e10  0xFF  fe80::1
  *   emoji         also flags, keycaps, families
  *   unknown       characters that the model does not know, with the letters beside them
  *
- * No spans: one digit, ordinals (21st), digits after a letter or '_' (x86_64), "e.g.",
- * "end.Start", "a < b". A file has an extension of a list, since "end.start" may be two
+ * No spans: one digit alone, ordinals (21st), "5pm", "1990s", "under-18", "e.g.", "end.Start",
+ * "a < b". A file has an extension of a list, since "end.start" may be two
  * sentences; it is not recognised after or in letters of scripts without case. */
 #pragma once
 
@@ -27,6 +29,8 @@ typedef struct Span {
     const char
         *replacement;  // [length] of [[…]] or a term: what the translation has; else NULL
     size_t length;     // the replacement is part of the text or of the rules
+    LetterCase
+        written;  // the case of a term in the text; CASE_TITLE: its first letter is a capital
 } Span;
 
 typedef struct Spans {
@@ -40,7 +44,7 @@ typedef struct SpanRules SpanRules;
 
 /* regex [count]: the user's, in ICU's syntax, which must outlive the rules. terms: a file with a
  * term and its translation in each line, separated by a TAB; or NULL. A term is found as whole
- * words, in this case. */
+ * words; its small letters are found as capitals, too, which the translation gets then. */
 SpanRules *spanrules_open(char *const *regex, int count, const char *terms, Error *error);
 void spanrules_free(SpanRules *rules);
 

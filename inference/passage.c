@@ -292,7 +292,11 @@ static bool keep_spans(Passages *p, int *count, const char *text, int first, int
         const Span *found = &p->found.span[i];
         if (found->mark != marks) continue;
         bool after = !found->begin || words_blank(text[found->begin - 1]);
-        bool before = !text[found->end] || words_blank(text[found->end]);
+        UChar32 next;
+        U8_GET_UNSAFE(text, found->end, next);
+        bool stop = U_GET_GC_MASK(next) & (U_GC_PO_MASK | U_GC_PE_MASK | U_GC_PF_MASK);
+        bool before = !next || words_blank(text[found->end]) ||
+                      (stop && (i + 1 == last || found[1].begin > found->end));
         char *copy = span_text(found, text);
         if (!copy) return error_memory(error, "for the spans of a sentence");
         p->span[p->spans++] = (CopySpan){.text = copy,

@@ -75,10 +75,14 @@ printf '%s\n' "“$one”" "« $two »" >lines
 gives "unknown quotation marks around a sentence stay" lines
 
 # ---- spans ----
-for span in '{name}' '%1$s' 'https://example.org/a?b=c' 'me@example.org' '`x = 1`' '1987' '12:30' '&amp;' '{{a.b}}' '😀'; do
+for span in '{name}' '%1$s' 'https://example.org/a?b=c' 'me@example.org' '`x = 1`' '1987' '12:30' '&amp;' '{{a.b}}' '😀' \
+    '%{count}' '%name%' '$user' '{x|upper}' 'COVID-19' 'ISO-8859-1' 'zeitung.de' '@user' '€5'; do
     translate "jane visits $span in september" >out
     check "$span is in the translation" grep -qF -- "$span" out
 done
+printf '%s\n' '[1] jane visits africa' '{\i1}jane visits africa{\i0}' '<0>jane visits africa</0>' >text
+printf '%s\n' "[1] $one" "{\\i1}$one{\\i0}" "<0>$one</0>" >marked
+gives "marks around a sentence" marked
 translate --json "jane visits africa 😀" >out
 check "an emoji at the end stays there" grep -qF "\"text\":\"$one 😀\"" out
 printf '%s\n' 'jane 😀 visits africa' 'the cat sees <b>the</b> dog' '<i>jane</i> visits africa' >text

@@ -79,29 +79,31 @@ FIXTURE(teardown)
 
 TEST(nothing)
 {
-    CHECK_ALL(
-        builtin, NULL, "", " ", "I am tired.", "Well ... yes!", "“Quoted” – it’s 5 o’clock",
-        "end.Start of it", "e.g. this, i.e. that, a.m., p.m.", "Washington D.C., U.S.A.",
-        "a < b and c > d", "x<y && y>z", "a <- b", "5 <6> 7", "i <3 you", "AT&T; R&D & more",
-        "{ a b } {two words}", "(a) [b] [[]] [[", "`quoted' and `quoted'", "` `", "5%", "$5",
-        "the 21st, 22nd, 3rd and 100th", "le 21e siècle, la 20ème", "de 20ste eeuw", "7",
-        "B2B, x86_64, 3D, MP3, 4K and IPv6", "either/or, he/she, km/h, I/O", "@user #tag",
-        "a.c is no file", "Photo.Jpg", "Wait.Zip it", "Mr.Doc", "fin.de phrase", "c:drive",
-        ":name is none", "© ™ ® 2 *", "Ph.D. and M.D.", "http:// and www.", "a@b", "one % 5");
+    CHECK_ALL(builtin, NULL, "", " ", "I am tired.", "Well ... yes!",
+              "“Quoted” – it’s 5 o’clock", "end.Start of it",
+              "e.g. this, i.e. that, a.m., p.m.", "Washington D.C., U.S.A.", "a < b and c > d",
+              "x<y && y>z", "a <- b", "i <3 you", "AT&T; R&D & more", "(a) [b] [[]] [[",
+              "`quoted' and `quoted'", "` `", "at 5pm", "the 21st, 22nd, 3rd and 100th",
+              "le 21e siècle, la 20ème", "de 20ste eeuw", "7", "non-US, T-shirt",
+              "either/or, he/she, km/h, I/O", "a: b, a:b", "# one", "a.c is no file",
+              "Photo.Jpg", "Wait.Zip it", "Mr.Doc", "end.it now", "c:drive", "© ™ ® 2 *",
+              "Ph.D. and M.D.", "http:// and www.", "a@b", "one % 5");
 }
 
 TEST(addresses)
 {
-    CHECK_ALL(builtin, NULL, "See ⟦https://www.example.org/help?id=42&x=y⟧ for more.",
-              "(⟦http://a.org⟧), \"⟦https://a.org/⟧\", ⟦ftp://a.org/x⟧!",
-              "It is ⟦https://a.org/x.a⟧", "See ⟦https://example.org/wiki/C_(language)⟧.",
-              "(see ⟦https://example.org/C_(x)⟧)", "⟦www.example.org/a_(b)⟧; ⟦www.a.org⟧?",
-              "Buy it at ⟦example.com⟧.", "⟦Booking.com⟧ is down",
-              "⟦news.example.co.uk/today⟧ has it", "⟦example.org:8080/x⟧",
-              "Is it ⟦example.org⟧: yes", "Write to ⟦info@example.org⟧.",
-              "⟦First.Last+tag@mail.example.co.uk⟧, hello", "请看⟦https://a.org/x⟧。谢谢",
-              "邮箱⟦info@example.org⟧谢谢", "«⟦https://a.org⟧»",
-              "⟦https://münchen.example/straße⟧", "⟦svn+ssh://host/x⟧", "⟦git@example.org⟧:x");
+    CHECK_ALL(
+        builtin, NULL, "See ⟦https://www.example.org/help?id=42&x=y⟧ for more.",
+        "(⟦http://a.org⟧), \"⟦https://a.org/⟧\", ⟦ftp://a.org/x⟧!", "It is ⟦https://a.org/x.a⟧",
+        "See ⟦https://example.org/wiki/C_(language)⟧.", "(see ⟦https://example.org/C_(x)⟧)",
+        "⟦www.example.org/a_(b)⟧; ⟦www.a.org⟧?", "Buy it at ⟦example.com⟧.",
+        "⟦Booking.com⟧ is down", "⟦news.example.co.uk/today⟧ has it", "⟦example.org:8080/x⟧",
+        "Is it ⟦example.org⟧: yes", "Write to ⟦info@example.org⟧.",
+        "⟦First.Last+tag@mail.example.co.uk⟧, hello", "请看⟦https://a.org/x⟧。谢谢",
+        "邮箱⟦info@example.org⟧谢谢", "«⟦https://a.org⟧»", "⟦https://münchen.example/straße⟧",
+        "⟦https://a.org/?d[]=1&x[0]=2⟧, ⟦https://a.org/{id}/x⟧", "[see ⟦https://a.org⟧]",
+        "⟦zeitung.de⟧, ⟦bbc.co.uk⟧", "⟦jürgen@straße.de⟧", "⟦@user⟧ likes ⟦#news2day⟧",
+        "⟦svn+ssh://host/x⟧", "⟦git@example.org⟧:x");
 }
 
 TEST(files)
@@ -121,7 +123,9 @@ TEST(placeholders)
               "⟦${X}⟧ ⟦#{x}⟧ ⟦${{ secrets.X }}⟧", "⟦{% if x %}⟧yes⟦{% endif %}⟧",
               "⟦%(name)s⟧ has ⟦%(n)d⟧", "⟦%1⟧ of ⟦%2⟧, ⟦%L1⟧", "⟦%d⟧⟦%%⟧ done", "⟦%s⟧ago",
               "⟦100%⟧ sure, ⟦50%⟧ discount", "run ⟦`x = 1`⟧ or ⟦``y``⟧", "⟦`a`⟧ ⟦`b`⟧",
-              "⟦`x[[1]]`⟧");
+              "⟦`x[[1]]`⟧", "⟦%{count}⟧ of ⟦%total%⟧ for ⟦%<name>s⟧", "⟦$user⟧ owes ⟦$1⟧",
+              "⟦{n, plural, one {# cat} other {# cats}}⟧", "⟦{ name }⟧ and ⟦{x|upper}⟧",
+              "Hello ⟦:name⟧, ⟦:wave:⟧", "One.⟦\\n⟧Two ⟦\\\"⟧three⟦\\\"⟧", "⟦\\emph⟧⟦{x}⟧");
 }
 
 TEST(markup)
@@ -130,7 +134,8 @@ TEST(markup)
         builtin, NULL, "Click ⟦<b>⟧here⟦</b>⟧ to log in.", "a ⟦<br/>⟧ b ⟦<br />⟧ c ⟦<hr>⟧ d",
         "x ⟦<a href=\"a b\" target=_blank title='c'>⟧y⟦</a>⟧ z", "a ⟦<input disabled>⟧ b",
         "a ⟦<!-- b -->⟧ c ⟦<?xml version=\"1.0\"?>⟧ d ⟦<!DOCTYPE html>⟧ e", "a ⟦<x:y-z>⟧ b",
-        "Tom ⟦&amp;⟧ Mary ⟦&#39;⟧ ⟦&#x27;⟧ ⟦&eacute;⟧t", "a ⟦<ph1>⟧ b",
+        "5 ⟦<6>⟧ 7", "⟪<0>⟫two cats⟪</0>⟫", "⟪{\\i1}⟫So it is.⟪{\\i0}⟫", "⟪<v Tom>⟫Yes.",
+        "⟪<00:00:02.000>⟫Yes", "Tom ⟦&amp;⟧ Mary ⟦&#39;⟧ ⟦&#x27;⟧ ⟦&eacute;⟧t", "a ⟦<ph1>⟧ b",
         "⟪<p>⟫Hello world⟪</p>⟫", "⟪<b>⟫⟪<i>⟫ Hello ⟪</i>⟫⟪</b>⟫", "⟦<b>⟧Hello⟦</b>⟧ world",
         "Hello ⟦<b>⟧world⟦</b>⟧", "⟪😀⟫ ⟦<b>⟧Hello⟦</b>⟧ you", "⟦<p>⟧Hello⟦<br>⟧world⟦</p>⟧ ⟪😀⟫",
         "⟪<br/>⟫ Hello", "⟪<br/>⟫⟪<br/>⟫", "“⟦<b>⟧Hello” she said");
@@ -138,18 +143,26 @@ TEST(markup)
 
 TEST(numbers)
 {
-    CHECK_ALL(builtin, NULL, "It has ⟦283.82⟧ or ⟦1,000⟧ at ⟦10:30⟧.",
-              "⟦2024-01-31⟧ is ⟦3/4⟧ of ⟦10%⟧", "In ⟦1999⟧. Then 5 cats.",
-              "⟦30⟧km, ⟦1080⟧p, ⟦1990⟧s, COVID-⟦19⟧", "⟦-10⟧ to ⟦+25⟧ and ⟦±20⟧",
-              "⟦−10⟧ °C, ⟦25°C⟧, ⟦77°F⟧, ⟦90°⟧", "⟦$25⟧, ⟦€10⟧, ⟦10€⟧, US$⟦25⟧, ⟦-$25⟧",
-              "⟦10\u00a0%⟧ ⟦5.5‰⟧ ⟦50%%⟧",
-              "⟦1 000 000⟧ and ⟦1\u00a0000⟧ and ⟦10\u202f000,50\u00a0€⟧",
-              "⟦1'000⟧ ⟦1’000⟧ ⟦10.000,50⟧", "⟦10-20⟧ ⟦10–20⟧ ⟦10⟧ - ⟦20⟧",
-              "⟦v1.2.3⟧ of ⟦1.10⟧", "⟦192.168.0.1:8080⟧", "(⟦10⟧) [⟦10⟧] #⟦10⟧ No.⟦10⟧",
-              "He said \"⟦3.5⟧.\"", "⟦10⟧... ⟦20⟧, ⟦30⟧; ⟦40⟧: ⟦50⟧?",
-              "⟦2024-01-31T10:30:00Z⟧ ⟦2024-01-31T10:30+02:00⟧", "à ⟦12h30⟧ ou 9h",
-              "Call ⟦+33 1 23 45 67 89⟧ now", "⟦١٢٣٤⟧ و⟦٢٥٪⟧", "⟦۱۴۰۰⟧ ⟦１２３⟧ ⟦१२,३४५⟧",
-              "在⟦2024⟧年1月⟦31⟧日", "⟦24/7⟧ ⟦9/11⟧ ⟦3:16⟧", "⟦2000⟧'s", "ch. ⟦12⟧-a");
+    CHECK_ALL(
+        builtin, NULL, "It has ⟦283.82⟧ or ⟦1,000⟧ at ⟦10:30⟧.",
+        "⟦2024-01-31⟧ is ⟦3/4⟧ of ⟦10%⟧", "In ⟦1999⟧. Then 5 cats.", "⟦30⟧km, ⟦1080⟧p, ⟦1990⟧s",
+        "⟦-10⟧ to ⟦+25⟧ and ⟦±20⟧", "⟦−10⟧ °C, ⟦25°C⟧, ⟦77°F⟧, ⟦90°⟧",
+        "⟦$25⟧, ⟦€10⟧, ⟦10€⟧, ⟦US$25⟧, ⟦-$25⟧", "⟦$5⟧ or ⟦7€⟧, ⟦5%⟧, ⟦9°⟧, ⟦1_000_000⟧",
+        "⟦10\u00a0%⟧ ⟦5.5‰⟧ ⟦50%%⟧", "⟦1 000 000⟧ and ⟦1\u00a0000⟧ and ⟦10\u202f000,50\u00a0€⟧",
+        "⟦1'000⟧ ⟦1’000⟧ ⟦10.000,50⟧", "⟦10-20⟧ ⟦10–20⟧ ⟦10⟧ - ⟦20⟧", "⟦v1.2.3⟧ of ⟦1.10⟧",
+        "⟦192.168.0.1:8080⟧", "(⟦10⟧) ⟦[10]⟧ [⟦10.5⟧] #⟦10⟧ No.⟦10⟧", "He said \"⟦3.5⟧.\"",
+        "⟦10⟧... ⟦20⟧, ⟦30⟧; ⟦40⟧: ⟦50⟧?", "⟦2024-01-31T10:30:00Z⟧ ⟦2024-01-31T10:30+02:00⟧",
+        "à ⟦12h30⟧ ou 9h", "Call ⟦+33 1 23 45 67 89⟧ now", "⟦١٢٣٤⟧ و⟦٢٥٪⟧",
+        "⟦۱۴۰۰⟧ ⟦１２３⟧ ⟦१२,३४५⟧", "在⟦2024⟧年1月⟦31⟧日", "⟦24/7⟧ ⟦9/11⟧ ⟦3:16⟧", "⟦2000⟧'s",
+        "ch. ⟦12⟧-a");
+}
+
+TEST(codes)
+{
+    CHECK_ALL(builtin, NULL, "⟦COVID-19⟧, the ⟦F-16⟧", "Gate ⟦B12⟧, flight ⟦LH1234⟧, ⟦H2O⟧.",
+              "⟦UTF-8⟧ and ⟦ISO-8859-1⟧", "⟦x86_64⟧, ⟦B2B⟧, ⟦3D⟧, ⟦MP3⟧-player, ⟦4K⟧, ⟦IPv6⟧",
+              "⟦DE02120300000000202051⟧", "⟦AB-1234-X⟧ or ⟦user42⟧", "⟦0xFF⟧ is not ⟦1e10⟧",
+              "⟦9b2f0c1e-77aa-4d0b-8c3d-0f1e2d3c4b5a⟧", "⟦00:1a:2b:3c:4d:5e⟧ ⟦fe80::1⟧");
 }
 
 TEST(emoji)
@@ -165,8 +178,9 @@ TEST(emoji)
 TEST(unknown)
 {
     CHECK_ALL(builtin, latin, "⟦東京⟧ is big", "I like ⟦日本⟧ and ⟦東京⟧.", "“It’s” – fine…",
-              "⟦Dvořák⟧ wrote it", "a⟦→⟧b, a ⟦→⟧ b", "⟪★⟫ Hello ⟪★★⟫", "cafe\u0301 is known",
-              "⟦x\u0323y⟧ is not", "ﬁne ｏｋ", "soft\u00adhyphen\u200b", "m² ½ are", "x⟦₂⟧",
+              "⟦Dvořák⟧ wrote it", "a⟦→⟧b, a ⟦→⟧ b", "⟪♪⟫Hello⟪♪⟫",
+              "by ⟦Łódź-Bałuty⟧ and ⟦Šárka Dvořák⟧", "⟪★⟫ Hello ⟪★★⟫", "cafe\u0301 is known",
+              "⟦x\u0323y⟧ is not", "ﬁne ｏｋ", "soft\u00adhyphen\u200b", "m² ½ are", "x⟦₂⟧y",
               "⟪😀★⟫", "⟦Ελλάδα⟧, ⟦Россия⟧!", "a\u200db c\u00a0d\u2009e", "⟦นี้⟧ and ⟦हिन्दी⟧",
               "Straße naïve", "⟦東京⟧⟦30⟧, ⟦30⟧⟦東⟧", "a ⟦→→⟧⟦<b>⟧see⟦</b>⟧ it");
 }
@@ -180,7 +194,7 @@ TEST(marks)
         {"[[a]][[ b ]]", "⟦[[a]]=a⟧⟦[[ b ]]= b ⟧"},
         {"[[https://a.org 10]]", "⟦[[https://a.org 10]]=https://a.org 10⟧"},
         {"[[a]", "[[a]"},
-        {"[[a[0]]]", "[[a[0]]]"},
+        {"[[a[0]]]", "⟦[[a[0]]]=a[0]⟧"},
         {"[[[a]]]", "[⟦[[a]]=a⟧]"},
     };
     for (size_t i = 0; i < sizeof CASE / sizeof *CASE; i++) {
@@ -256,6 +270,7 @@ TEST(terms)
     } CASE[] = {
         {"New York and New York City.", "⟦New York=Neu-York⟧ and ⟦New York City=NYC⟧."},
         {"New Yorker, new york", "New Yorker, new york"},
+        {"NEW YORK, Bank", "⟦NEW YORK=Neu-York⟧, ⟦Bank=Bank⟧"},
         {"(bank)", "(⟦bank=Bank⟧)"},
         {"banks, a bank-bank", "banks, a ⟦bank=Bank⟧-⟦bank=Bank⟧"},
         {"cafés, café", "cafés, ⟦café=Kaffee⟧"},
@@ -280,11 +295,28 @@ TEST(terms)
     spanrules_free(rules);
 }
 
+/* The translation of a term gets the case in which the term was found. */
+TEST(case_of_terms)
+{
+    const char *wanted[] = {"grüne Katze", "Grüne Katze", "GRÜNE KATZE"};
+    const char text[] = "green cat, Green cat, GREEN CAT";
+    write_terms("green cat\tgrüne Katze");
+    SpanRules *rules = spanrules_open(NULL, 0, path, &error);
+    assert_non_null(rules);
+    assert_true(spans_find(&found, rules, text, strlen(text), NULL, NULL, &error));
+    assert_int_equal(found.count, 3);
+    for (int i = 0; i < 3; i++) {
+        char *translation = span_text(&found.span[i], text);
+        assert_string_equal(translation, wanted[i]);
+        free(translation);
+    }
+    spanrules_free(rules);
+}
+
 TEST(wrong_terms)
 {
     static const char *const CASE[][2] = {{"a\tb\nbank", ":2: "},
                                           {"\tb\n", ":1: "},
-                                          {"a\tb\n\n", ":2: "},
                                           {"a\tb\nb\tc\na\td\n", "'a' has two"},
                                           {"a\t\xff\n", "UTF-8"}};
     for (size_t i = 0; i < sizeof CASE / sizeof *CASE; i++) {
@@ -292,7 +324,7 @@ TEST(wrong_terms)
         assert_null(spanrules_open(NULL, 0, path, &error));
         if (!strstr(error.text, CASE[i][1])) fail_msg("%s", error.text);
     }
-    write_terms("");
+    write_terms("a\tb\n\n");
     SpanRules *rules = spanrules_open(NULL, 0, path, &error);
     assert_non_null(rules);
     spanrules_free(rules);
@@ -321,10 +353,12 @@ static double seconds_for(const char *repeated, size_t size)
 TEST(linear)
 {
     static const char *const CASE[] = {
-        "a",  "1",  "1.",      "1-",           "<",  "<a ",  "<a b=",   "{",
-        "{{", "[[", "`",       "``a`",         "&a", "%1",   "http://", "http://(",
-        "a.", "a@", "a@b.",    "+1 ",          "/a", "../",  "a/b.",    "😀",
-        "東", "ř",  "e\u0301", "\u0301\u0323", "“",  "<!--", "\"",      "1st"};
+        "a",  "1",    "1.",   "1-",   "<",   "<a ",       "<a b=",   "{",
+        "{{", "[[",   "`",    "``a`", "&a",  "%1",        "http://", "http://(",
+        "a.", "a@",   "a@b.", "+1 ",  "/a",  "../",       "a/b.",    "😀",
+        "東", "ř",    "ř ",   "{a",   "{a}", "{{a}",      "%a",      "$a",
+        "@a", ":a",   "\\a",  "A1-",  "a:",  "http://a[", "e\u0301", "\u0301\u0323",
+        "“",  "<!--", "\"",   "1st"};
     for (size_t i = 0; i < sizeof CASE / sizeof *CASE; i++) {
         double few = seconds_for(CASE[i], 1 << 12), many = seconds_for(CASE[i], 1 << 16);
         if (many > 64 * few + 0.1) fail_msg("%s: %.3f s, %.3f s", CASE[i], few, many);
