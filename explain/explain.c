@@ -75,8 +75,9 @@ static void introduction(Explanation *e)
 
 static void put_token(const Explanation *e, TokenSide side, int place)
 {
+    const Tokens tokens = tokens_of(e->snapshot, e->vocabulary, side);
     put_label(e, "  ", e->labels[side].text[place], LABEL);
-    fprintf(e->out, " %6d", labels_id(e->snapshot, side, place));
+    fprintf(e->out, " %6d", tokens_id(&tokens, place));
 }
 
 static void step_tokens(Explanation *e)
@@ -113,10 +114,11 @@ static void put_embeddings(const Explanation *e, TokenSide side)
     const Matrix *E =
         source ? &model->weights.source_embedding : &model->weights.target_embedding;
     const real *P = source ? model->source_positions : model->target_positions;
+    const Tokens tokens = tokens_of(e->snapshot, e->vocabulary, side);
     SnapshotRows X = snapshot_embedded(e->snapshot, source);
     for (int i = 0; i < X.rows; i++) {
-        const real *x[] = {matrix_row(row, E, labels_id(e->snapshot, side, i), D),
-                           P ? P + i * D : NULL, snapshot_row(X, i)};
+        const real *x[] = {matrix_row(row, E, tokens_id(&tokens, i), D), P ? P + i * D : NULL,
+                           snapshot_row(X, i)};
         put_label(e, "  ", e->labels[side].text[i], LABEL);
         for (int k = 0; k < 3; k++) {
             fputs(before[k], e->out);

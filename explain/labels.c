@@ -10,21 +10,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-const Tokenizer *labels_tokenizer(const Vocabulary *vocabulary, TokenSide side)
+Tokens tokens_of(const Snapshot *snapshot, const Vocabulary *vocabulary, TokenSide side)
 {
-    return vocabulary->tokenizer[side == TOKENS_SOURCE ? SOURCE : TARGET];
+    const Packed *sentence = side == TOKENS_SOURCE ? &snapshot->source : &snapshot->target;
+    int language = side == TOKENS_SOURCE ? SOURCE : TARGET;
+    return (Tokens){vocabulary->tokenizer[language], sentence->id, snapshot->unknown[language],
+                    sentence->rows, side == TOKENS_READ};
 }
 
-int labels_tokens(const Snapshot *snapshot, TokenSide side)
+int tokens_id(const Tokens *tokens, int place)
 {
-    return side == TOKENS_SOURCE ? snapshot->source.rows : snapshot->target.rows;
-}
-
-int labels_id(const Snapshot *snapshot, TokenSide side, int place)
-{
-    if (side == TOKENS_SOURCE) return snapshot->source.id[place];
-    if (side == TOKENS_TARGET) return snapshot->target.id[place];
-    return place > 0 ? snapshot->target.id[place - 1] : snapshot->model->config.vocab - 1;
+    if (place >= tokens->pad) return tokens->id[place - tokens->pad];
+    return tokenizer_vocab_size(tokens->tokenizer) - 1;
 }
 
 /* How many labels from the first on are together this text in capitals, as "grand", "·da" and
@@ -106,52 +103,41 @@ bool labels_sentences(char *text[SIDES], const Snapshot *snapshot, const Vocabul
     return true;
 }
 
-static bool is_special(const Tokenizer *tokenizer, int id)
+static bool is_special(const Tokens *tokens, int place)
 {
-    return id == ID_END || id == tokenizer_vocab_size(tokenizer) - 1;
-}
-
-/* The ids that a side consists of; those of TOKENS_READ follow its <pad>. */
-static const int *ids_of(const Snapshot *snapshot, TokenSide side)
-{
-    return side == TOKENS_SOURCE ? snapshot->source.id : snapshot->target.id;
-}
-
-static const char *const *unknown_of(const Snapshot *snapshot, TokenSide side)
-{
-    return snapshot->unknown[side == TOKENS_SOURCE ? SOURCE : TARGET];
+    int id = tokens_id(tokens, place);
+    return id == ID_END || id == tokenizer_vocab_size(tokens->tokenizer) - 1;
 }
 
 /* Whether the token at a place is a further byte of a character in UTF-8, 0x80 to 0xBF. */
-static bool continues(const Snapshot *snapshot, const Tokenizer *tokenizer, TokenSide side,
-                      int place)
+static bool continues(const Tokens *tokens, int place)
 {
-    return tokenizer_byte(tokenizer, labels_id(snapshot, side, place)) >> 6 == 2 &&
-           tokenizer_byte(tokenizer, labels_id(snapshot, side, place - 1)) >= 0x80;
+    return tokenizer_byte(tokens->tokenizer, tokens_id(tokens, place)) >> 6 == 2 &&
+           tokenizer_byte(tokens->tokenizer, tokens_id(tokens, place - 1)) >= 0x80;
 }
 
 /* One token as it is in the vocabulary; several decoded together, as a single byte of a
  * character is not valid text. */
-static char *text_of(const Snapshot *snapshot, const Tokenizer *tokenizer, TokenSide side,
-                     int first, int count, Error *error)
+static char *text_of(const Tokens *tokens, int first, int count, Error *error)
 {
     char *text = NULL;
-    const char *const *unknown = unknown_of(snapshot, side);
-    int at = first - (side == TOKENS_READ);  // -1: <pad>, which is alone
+    const char *const *unknown = tokens->unknown;
+    int at = first - tokens->pad;  // -1: <pad>, which is alone
     if (count > 1 || (unknown && at >= 0 && unknown[at]))
-        tokenizer_decode_replaced(tokenizer, &text, ids_of(snapshot, side) + at, (size_t)count,
+        tokenizer_decode_replaced(tokens->tokenizer, &text, tokens->id + at, (size_t)count,
                                   unknown ? unknown + at : NULL, error);
-    else if (!(text = strdup(tokenizer_shown(tokenizer, labels_id(snapshot, side, first)))))
+    else if (!(text = strdup(tokenizer_shown(tokens->tokenizer, tokens_id(tokens, first)))))
         error_memory(error, "for the words of a picture");
     return text;
 }
 
-static bool make_side(Labels *labels, const Snapshot *snapshot, const Tokenizer *tokenizer,
-                      TokenSide side, LabelsUnit unit, Error *error)
+/* each [tokens->count] ln p, or NULL */
+static bool make_side(Labels *labels, const Tokens *tokens, const double *each, LabelsUnit unit,
+                      Error *error)
 {
-    const double *each = side == TOKENS_TARGET ? snapshot->each : NULL;
+    const Tokenizer *tokenizer = tokens->tokenizer;
     bool words = unit == LABELS_WORDS && tokenizer_type(tokenizer) != TOKENIZER_WORD;
-    int count = labels_tokens(snapshot, side), all;
+    int count = tokens->count, all;
     size_t n = (size_t)count;
     *labels = (Labels){.text = calloc(n, sizeof *labels->text),
                        .special = calloc(2 * n, sizeof *labels->special),
@@ -160,27 +146,25 @@ static bool make_side(Labels *labels, const Snapshot *snapshot, const Tokenizer 
     if (!labels->text || !labels->special || !labels->probability || !labels->word)
         return error_memory(error, "for the words of a picture");
     labels->unknown = labels->special + n;
-    bool good = !words || words_of_ids(labels->word + (side == TOKENS_READ), &all, tokenizer,
-                                       ids_of(snapshot, side), count - 1,
-                                       unknown_of(snapshot, side), false, error);
+    bool good = !words || words_of_ids(labels->word + tokens->pad, &all, tokenizer, tokens->id,
+                                       count - 1, tokens->unknown, false, error);
     for (int first = 0, end = 0; good && first < count; first = end) {
         int k = labels->count;
         double log_probability = 0;
         bool joins;
         do {
-            int id = labels_id(snapshot, side, end), word = labels->word[end];
+            int word = labels->word[end];
             labels->word[end] = k;
-            labels->unknown[k] |= id == ID_UNKNOWN;
-            labels->special[k] |= is_special(tokenizer, id);
+            labels->unknown[k] |= tokens_id(tokens, end) == ID_UNKNOWN;
+            labels->special[k] |= is_special(tokens, end);
             log_probability += each ? each[end] : NAN;
             if (++end == count) break;
-            joins =
-                words ? labels->word[end] == word && !labels->special[k] &&
-                            !is_special(tokenizer, labels_id(snapshot, side, end))
-                      : unit == LABELS_CHARACTERS && continues(snapshot, tokenizer, side, end);
+            joins = words ? labels->word[end] == word && !labels->special[k] &&
+                                !is_special(tokens, end)
+                          : unit == LABELS_CHARACTERS && continues(tokens, end);
         } while (joins);
         labels->probability[k] = (float)exp(log_probability);
-        labels->text[k] = text_of(snapshot, tokenizer, side, first, end - first, error);
+        labels->text[k] = text_of(tokens, first, end - first, error);
         good = labels->text[labels->count++];
     }
     return good;
@@ -191,9 +175,11 @@ bool labels_make(Labels labels[TOKEN_SIDES], const Snapshot *snapshot,
 {
     bool good = true;
     memset(labels, 0, TOKEN_SIDES * sizeof *labels);
-    for (TokenSide side = TOKENS_SOURCE; good && side < TOKEN_SIDES; side++)
-        good = make_side(&labels[side], snapshot, labels_tokenizer(vocabulary, side), side,
+    for (TokenSide side = TOKENS_SOURCE; good && side < TOKEN_SIDES; side++) {
+        const Tokens tokens = tokens_of(snapshot, vocabulary, side);
+        good = make_side(&labels[side], &tokens, side == TOKENS_TARGET ? snapshot->each : NULL,
                          unit, error);
+    }
     return good;
 }
 

@@ -22,9 +22,16 @@ static inline TokenSide labels_columns(AttentionKind kind)
     return kind == ATTENTION_DECODER ? TOKENS_READ : TOKENS_SOURCE;
 }
 
-const Tokenizer *labels_tokenizer(const Vocabulary *vocabulary, TokenSide side);
-int labels_tokens(const Snapshot *snapshot, TokenSide side);  // their number
-int labels_id(const Snapshot *snapshot, TokenSide side, int place);
+typedef struct Tokens {
+    const Tokenizer *tokenizer;
+    const int *id;               // [count] of the sentence
+    const char *const *unknown;  // [count] as Snapshot.unknown
+    int count;
+    int pad;  // 1 of TOKENS_READ, which has <pad> before id[0], and not the last id; else 0
+} Tokens;
+
+Tokens tokens_of(const Snapshot *snapshot, const Vocabulary *vocabulary, TokenSide side);
+int tokens_id(const Tokens *tokens, int place);
 
 /* *found (=) the index of a word among labels [count], where it may be only once, or the position from
  * 1 that it is. A word that is none of them is found in any case, and without the dot that stands before

@@ -75,7 +75,7 @@ static bool probabilities(Explanation *e, const real *y, Error *error)
 {
     const Weights *w = &e->snapshot->model->weights;
     int D = e->config->d_model, C = e->config->vocab - 1, count = 0,
-        right = labels_id(e->snapshot, TOKENS_TARGET, e->word);
+        right = e->snapshot->target.id[e->word];
     Best best[ANSWERS] = {0};
     double sum = 0;
     real *z = malloc(((size_t)C + 1) * sizeof *z);

@@ -252,10 +252,10 @@ static void put_range(JsonWriter *json, const char *key, const char *text, size_
 static void put_labels(JsonWriter *json, const char *key, const View *view,
                        const Snapshot *snapshot, TokenSide side)
 {
-    const Tokenizer *tokenizer = labels_tokenizer(&view->bundle->vocabulary, side);
+    const Tokens tokens = tokens_of(snapshot, &view->bundle->vocabulary, side);
     json_open_array(json, key);
-    for (int i = 0; i < labels_tokens(snapshot, side); i++)
-        json_put_text(json, NULL, tokenizer_piece(tokenizer, labels_id(snapshot, side, i)));
+    for (int i = 0; i < tokens.count; i++)
+        json_put_text(json, NULL, tokenizer_piece(tokens.tokenizer, tokens_id(&tokens, i)));
     json_close(json);
 }
 
