@@ -236,9 +236,7 @@ static bool compute(ByHand *b, Error *error)
                              .column = b->key.label,
                              .keys = m,
                              .compared = b->number[0],
-                             .z = b->number[1],
-                             .number = "%g",
-                             .terms = 4};
+                             .z = b->number[1]};
     b->line = b->mask.line;
     for (int h = 0; h < b->heads; h++) {
         follow(b, h);

@@ -298,9 +298,7 @@ bool explain_print(FILE *out, const Snapshot *snapshot, const Vocabulary *vocabu
                      .score = &score_functions[config->attention_score],
                      .vocabulary = vocabulary,
                      .kind = choice->kind,
-                     .causal = choice->kind == ATTENTION_DECODER,
-                     .number = "%.3f",
-                     .terms = TERMS};
+                     .causal = choice->kind == ATTENTION_DECODER};
     bool good = begin(&e, choice, word, error) && put_sentences(&e, error);
     for (size_t k = 0; good && k < sizeof steps / sizeof *steps; k++) steps[k](&e);
     good = good && output_print(&e, error);

@@ -70,16 +70,18 @@ void put_vector(const Explanation *e, const char *name, const char *of, Snapshot
 static void put_comparison(const Explanation *e, int j)
 {
     enum { TEXT = 1200 };
+    const char *number = e->config ? "%.3f" : "%g";
+    int terms = e->config ? 2 : 4;
     const real *q = snapshot_row(e->v.Q, e->word), *k = snapshot_row(e->v.K, j);
     int dh = e->v.Q.columns;
     char sum[TEXT / 2] = "", text[TEXT], term[128], x[60], y[60];
-    for (int d = 0; d < dh && d < e->terms; d++) {
-        snprintf(x, sizeof x, e->number, (double)q[d] + 0);
-        snprintf(y, sizeof y, e->number, (double)k[d] + 0);
+    for (int d = 0; d < dh && d < terms; d++) {
+        snprintf(x, sizeof x, number, (double)q[d] + 0);
+        snprintf(y, sizeof y, number, (double)k[d] + 0);
         snprintf(term, sizeof term, e->score->term, x, y);
         strcat(strcat(sum, d ? " + " : ""), term);
     }
-    if (dh > e->terms) strcat(sum, " + …");
+    if (dh > terms) strcat(sum, " + …");
     snprintf(text, sizeof text, e->score->whole, sum, sqrt((double)dot_product(q, q, dh)),
              sqrt((double)dot_product(k, k, dh)));
     strcat(strcat(text, " = "), number_text(x, e->compared[j]));

@@ -21,15 +21,13 @@ typedef struct Explanation {
     Map map;
     bool causal;
     const char *const *row, *const *column;  // labels: [map.rows] [map.columns]
-    int word, keys;      // the row that is followed; how many columns of it are shown
-    int key;             // the column that the reader asked for in its place, or -1
-    int most;            // the column of its largest weight
-    double *compared;    // [map.columns] q·k of that row, or what else it compares
-    double *z;           // [map.columns] its scores; -∞ where a mask hides the key
-    const char *number;  // of a term of a comparison, for printf
-    int terms;           // of a comparison that are printed
+    int word, keys;    // the row that is followed; how many columns of it are shown
+    int key;           // the column that the reader asked for in its place, or -1
+    int most;          // the column of its largest weight
+    double *compared;  // [map.columns] q·k of that row, or what else it compares
+    double *z;         // [map.columns] its scores; -∞ where a mask hides the key
 
-    /* of a model */
+    /* of a model; by hand NULL and 0 */
     const Snapshot *snapshot;
     const ModelConfig *config;
     const Vocabulary *vocabulary;
