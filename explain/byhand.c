@@ -453,6 +453,5 @@ bool byhand_draw(const char *path, ByHand *b, MissingGlyphs *missing, Error *err
                                     .large = b->heads > 1 ? NULL : maps};
     const AttentionPage page = {
         .title = b->path, .sections = &section, .count = 1, .missing = missing};
-    const PngText text = {"Software", "qkv"};
-    return picture_page(path, page, &text, 1, error);
+    return picture_page(path, page, (const PngText[]){{"Software", "qkv"}, {0}}, error);
 }

@@ -24,15 +24,14 @@ int picture_format(const char *path, Error *error)
     return -1;
 }
 
-bool picture_page(const char *path, AttentionPage page, const PngText *texts, int count,
-                  Error *error)
+bool picture_page(const char *path, AttentionPage page, const PngText *texts, Error *error)
 {
     Canvas *canvas;
     int format = picture_format(path, error);
     if (format < 0) return false;
     page.format = (CanvasFormat)format;
     bool good = attentionpage_draw(&canvas, &page, NULL, error);
-    if (good && format == CANVAS_PNG) good = png_save_canvas(path, canvas, texts, count, error);
+    if (good && format == CANVAS_PNG) good = png_save_canvas(path, canvas, texts, error);
     else if (good) good = canvas_save_document(path, canvas, page.title, error);
     canvas_free(canvas);
     return good;
@@ -379,7 +378,8 @@ static bool save(Drawing *d)
                              {"Head", first->name},
                              {"Entropy", first->text[0][1]},
                              {"Description", first->caption},
-                             {"Comment", first->remark}};
+                             {"Comment", first->remark},
+                             {0}};
     const AttentionPage page = {.title = title,
                                 .subtitle = subtitle,
                                 .missing = in->missing,
@@ -389,7 +389,7 @@ static bool save(Drawing *d)
                                 .low = low,
                                 .high = high,
                                 .font = in->choice->font};
-    good = good && picture_page(d->path, page, texts, sizeof texts / sizeof *texts, d->error);
+    good = good && picture_page(d->path, page, texts, d->error);
     free(text[SOURCE]), free(text[TARGET]), free(title);
     return good;
 }

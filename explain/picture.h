@@ -27,9 +27,8 @@ typedef struct PictureInput {
 enum { PICTURE_HTML = CANVAS_FORMATS };
 int picture_format(const char *path, Error *error);
 
-/* Draws a page in the format of the path. A PNG has the texts [count] in it. */
-bool picture_page(const char *path, AttentionPage page, const PngText *texts, int count,
-                  Error *error);
+/* Draws a page in the format of the path. A PNG has the texts in it. */
+bool picture_page(const char *path, AttentionPage page, const PngText *texts, Error *error);
 
 /* Draws a picture in the format of the path; if that is NULL, prints the large maps to out as
  * text (plots/blocks.h). An SVG or PDF takes about 1 KB of memory for each cell while it is drawn:

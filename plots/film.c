@@ -161,16 +161,15 @@ static bool draw_frame(Canvas **page, int *milliseconds, void *context, int f, E
     return true;
 }
 
-bool film_save(const char *path, const Film *film, const PngText *texts, int count,
-               Error *error)
+bool film_save(const char *path, const Film *film, const PngText *texts, Error *error)
 {
     size_t weights = (size_t)(film->heads + 1) * FILM_WORDS * FILM_WORDS;
     FilmPlan plan;
     bool good = make_plan(&plan, film, error);
     plan.weight = malloc(weights * sizeof(float));
-    good = good && (plan.weight || error_memory(error, "to draw the film")) &&
-           apng_save(path, plan.width, plan.height, film->count, draw_frame, &plan, texts,
-                     count, error);
+    good =
+        good && (plan.weight || error_memory(error, "to draw the film")) &&
+        apng_save(path, plan.width, plan.height, film->count, draw_frame, &plan, texts, error);
     free(plan.weight);
     return good;
 }

@@ -35,5 +35,4 @@ typedef struct Film {
     Series loss[2];          // drawn up to the update of a frame
 } Film;
 
-bool film_save(const char *path, const Film *film, const PngText *texts, int count,
-               Error *error);
+bool film_save(const char *path, const Film *film, const PngText *texts, Error *error);

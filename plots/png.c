@@ -42,7 +42,7 @@ static void png_warned(png_structp png, png_const_charp sentence)
 
 /* Begins a file with all that comes before the pixels. end_file in any case. */
 static bool begin_file(PngFile *out, int width, int height, int type, const PngText *texts,
-                       int count, Error *error)
+                       Error *error)
 {
     *out = (PngFile){.row = malloc(3 * (size_t)width)};
     FILE *stream = textstream_open(&out->bytes);
@@ -58,7 +58,7 @@ static bool begin_file(PngFile *out, int width, int height, int type, const PngT
                  PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
     png_set_pHYs(png, info, PIXELS_A_METRE, PIXELS_A_METRE, PNG_RESOLUTION_METER);
     png_set_sRGB(png, info, PNG_sRGB_INTENT_PERCEPTUAL);
-    for (const PngText *text = texts; text < texts + count; text++) {
+    for (const PngText *text = texts; text && text->key; text++) {
         out->text = utf8_clean(text->text, 0, true);
         if (!out->text) return error_memory(error, "for a picture");
         png_text chunk = {.compression = utf8_is_ascii(out->text) ? PNG_TEXT_COMPRESSION_NONE
@@ -100,14 +100,13 @@ static bool put_canvas(PngFile *out, const Canvas *canvas)
     return true;
 }
 
-bool png_save_canvas(const char *path, const Canvas *canvas, const PngText *texts, int count,
-                     Error *error)
+bool png_save_canvas(const char *path, const Canvas *canvas, const PngText *texts, Error *error)
 {
     PngFile out;
     if (!canvas_check(canvas, error)) return false;
-    bool good = begin_file(&out, canvas->width, canvas->height, PNG_COLOR_TYPE_RGB, texts,
-                           count, error) &&
-                put_canvas(&out, canvas);
+    bool good =
+        begin_file(&out, canvas->width, canvas->height, PNG_COLOR_TYPE_RGB, texts, error) &&
+        put_canvas(&out, canvas);
     return end_file(&out, path, good, error);
 }
 
@@ -177,7 +176,7 @@ static bool put_frame(Apng *apng, const Canvas *frame, bool first, int milliseco
 }
 
 bool apng_save(const char *path, int width, int height, int frames, ApngFrame *draw,
-               void *context, const PngText *texts, int count, Error *error)
+               void *context, const PngText *texts, Error *error)
 {
     Apng apng = {.width = width, .height = height};
     size_t before = 3 * (size_t)height * (size_t)width,
@@ -189,9 +188,8 @@ bool apng_save(const char *path, int width, int height, int frames, ApngFrame *d
     apng.rows = apng.before + before;
     apng.packed = apng.rows + rows;
     png_save_uint_32(control, (uint32_t)frames);
-    bool good =
-        begin_file(&apng.out, width, height, PNG_COLOR_TYPE_RGB_ALPHA, texts, count, error) &&
-        put_chunk(&apng, "acTL", control, sizeof control);
+    bool good = begin_file(&apng.out, width, height, PNG_COLOR_TYPE_RGB_ALPHA, texts, error) &&
+                put_chunk(&apng, "acTL", control, sizeof control);
     for (int f = 0; f < frames && good; f++) {
         Canvas *frame;
         int milliseconds;

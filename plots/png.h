@@ -10,7 +10,8 @@ typedef struct PngText {
     const char *text;  // UTF-8; bad bytes become U+FFFD
 } PngText;
 
-bool png_save_canvas(const char *path, const Canvas *canvas, const PngText *texts, int count,
+/* texts: NULL, or a list that ends with {0}; so everywhere */
+bool png_save_canvas(const char *path, const Canvas *canvas, const PngText *texts,
                      Error *error);
 
 /* ---- an animated PNG ----
@@ -35,4 +36,4 @@ typedef bool ApngFrame(Canvas **frame, int *milliseconds, void *context, int f, 
 
 /* Saves `frames` canvases of this size, which play endlessly. */
 bool apng_save(const char *path, int width, int height, int frames, ApngFrame *draw,
-               void *context, const PngText *texts, int count, Error *error);
+               void *context, const PngText *texts, Error *error);

@@ -77,7 +77,7 @@ static bool draw_loss(const Run *run, const char *path, Error *error)
         {"Learning rate", "update", NULL, rates, 1, .up.log = false}};
     Canvas *page;
     bool good = curves_draw(&page, "Training", run->settings->run.output, charts, 3, error) &&
-                png_save_canvas(path, page, NULL, 0, error);
+                png_save_canvas(path, page, NULL, error);
     canvas_free(page);
     free(number);
     return good;

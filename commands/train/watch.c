@@ -313,7 +313,7 @@ static bool draw(const Run *run, const char *path, Error *error)
     bool good = tokenizer_decode(run->vocabulary.tokenizer[SOURCE], &title, watch->source.id,
                                  (size_t)watch->columns, error);
     const PngText texts[] = {
-        {"Software", "qkv"}, {"Model", run->settings->run.output}, {"Source", title}};
+        {"Software", "qkv"}, {"Model", run->settings->run.output}, {"Source", title}, {0}};
     const Film film = {.title = title,
                        .frame = frame,
                        .count = count,
@@ -323,7 +323,7 @@ static bool draw(const Run *run, const char *path, Error *error)
                        .missing = run->missing,
                        .loss = {{"training loss", x, y, n, 0, false},
                                 {"validation loss", vx, vy, v, 1, true}}};
-    good = good && film_save(path, &film, texts, 3, error);
+    good = good && film_save(path, &film, texts, error);
     free(title);
     free(x);
     return good;

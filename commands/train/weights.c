@@ -235,12 +235,11 @@ static bool draw_page(Canvas *canvas, const Run *run, Error *error)
 
 static bool draw(const Run *run, const char *path, Error *error)
 {
-    const PngText texts[] = {{"Software", "qkv"}, {"Model", run->settings->run.output}};
+    const PngText texts[] = {{"Software", "qkv"}, {"Model", run->settings->run.output}, {0}};
     Canvas *canvas;
     bool good = canvas_new(&canvas, error);
     if (good) canvas->missing = run->missing;
-    good =
-        good && draw_page(canvas, run, error) && png_save_canvas(path, canvas, texts, 2, error);
+    good = good && draw_page(canvas, run, error) && png_save_canvas(path, canvas, texts, error);
     canvas_free(canvas);
     return good;
 }

@@ -303,7 +303,7 @@ TEST(test_golden)
     const char *write = getenv("GOLDEN_PICTURES");
     Canvas *small = shrink(known_page(false));
     if (write && !strcmp(write, "write"))
-        assert_true(png_save_canvas(name, small, NULL, 0, &error));
+        assert_true(png_save_canvas(name, small, NULL, &error));
     PngPicture golden = read_png(name);
     compare(&mean, &share, small, &golden);
     if (mean > 2 || share > 0.01) fail_msg("differs by %g, %g of the blocks", mean, share);

@@ -24,7 +24,7 @@ static Canvas *draw(int width, int height)
 TEST(test_canvas_comes_back)
 {
     Canvas *canvas = draw(60, 40);
-    assert_true(png_save_canvas(path, canvas, NULL, 0, &error));
+    assert_true(png_save_canvas(path, canvas, NULL, &error));
     PngPicture back = read_png(path);
     assert_int_equal(back.width, 60);
     assert_int_equal(back.height, 40);
@@ -47,9 +47,10 @@ TEST(test_texts_come_back)
                                     {"Source", "ein großes Haus 家\nzwei"},
                                     {"Broken", "a\xFF"
                                                "b"},
-                                    {"Empty", ""}};
+                                    {"Empty", ""},
+                                    {0}};
     Canvas *canvas = draw(2, 1);
-    assert_true(png_save_canvas(path, canvas, texts, 4, &error));
+    assert_true(png_save_canvas(path, canvas, texts, &error));
     canvas_free(canvas);
     PngPicture back = read_png(path);
     assert_string_equal(back.texts, "tEXt Model: toy, 2 layers\n"
@@ -185,8 +186,8 @@ static bool frame(Canvas **canvas, int *milliseconds, void *context, int f, Erro
 /* Saves FRAMES of them; the one of this number fails. */
 static bool save_film(const char *name, int fails)
 {
-    const PngText texts[] = {{"Title", "four"}, {"Note", "\xc5\x93uf"}};
-    return apng_save(name, WIDTH, HEIGHT, FRAMES, frame, &fails, texts, 2, &error);
+    const PngText texts[] = {{"Title", "four"}, {"Note", "\xc5\x93uf"}, {0}};
+    return apng_save(name, WIDTH, HEIGHT, FRAMES, frame, &fails, texts, &error);
 }
 
 TEST(frames_come_back)
