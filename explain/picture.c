@@ -39,15 +39,20 @@ bool picture_page(const char *path, AttentionPage page, const PngText *texts, Er
 
 enum { KINDS = 3, REMARK = 320, TITLE = 96, NOTE = 64, LABELLED = 12 };
 
+typedef struct Panel {
+    Map map;
+    char title[TITLE], note[TITLE];
+} Panel;
+
 /* One kind of attention, with all that its HeatMapSection points to: a large map, and small ones
  * of `layers` layers from `first` on. */
 typedef struct Section {
     AttentionKind kind;
+    const Labels *row, *column;
     int layer, first, layers, heads;
-    Map *map;                // [1+layers·heads] the large one, the small ones
-    HeatMap *heat;           // as map
-    char (*text)[2][TITLE];  // as map: title and note
-    char name[NOTE];         // of the heads of the large map
+    Panel *panel;     // [1+layers·heads] the large one, the small ones
+    HeatMap *heat;    // as panel
+    char name[NOTE];  // of the heads of the large map
     char caption[REMARK], remark[REMARK];
 } Section;
 
@@ -146,7 +151,7 @@ static void describe(Section *s, const Drawing *d, int head, double share)
     else
         snprintf(s->name, NOTE, "%s of %d heads",
                  head == CHOICE_MAX ? "largest weights" : "mean", d->heads);
-    snprintf(s->text[0][0], TITLE, "layer %d of %d · %s", s->layer + 1,
+    snprintf(s->panel->title, TITLE, "layer %d of %d · %s", s->layer + 1,
              snapshot_layers(d->input->snapshot, s->kind), s->name);
     if (s->layers > 1 && d->input->choice->head != CHOICE_BEST)
         snprintf(fixed, sizeof fixed, " The large map is of layer %d for every sentence.",
@@ -188,15 +193,14 @@ static int count_shown(const Choice *choice, const Labels *labels)
 static bool section_map(Section *s, const Drawing *d, const PictureBest *best, int i)
 {
     const Choice *choice = d->input->choice;
-    const Labels *row = &d->labels[labels_rows(s->kind)],
-                 *column = &d->labels[labels_columns(s->kind)];
+    const Labels *row = s->row, *column = s->column;
     int first = choice->first_word ? choice->first_word - 1 : 0;
     int rows = count_shown(choice, row), columns = count_shown(choice, column);
     bool cross = s->kind == ATTENTION_CROSS, bare = choice->bare;
     int chosen = choice->head, layer = s->layer,
         head = chosen == CHOICE_BEST ? best->head : chosen;
-    char *title = s->text[i][0], *note = s->text[i][1];
-    Map *map = &s->map[i];
+    Panel *panel = &s->panel[i];
+    Map *map = &panel->map;
     if (i > 0) layer = s->first + (i - 1) / s->heads;
     if (i > 0 && chosen < 0) head = (i - 1) % s->heads;
     bool framed = i > 0 && (cross ? best->aligns : chosen == CHOICE_BEST) &&
@@ -209,15 +213,15 @@ static bool section_map(Section *s, const Drawing *d, const PictureBest *best, i
         describe(s, d, head,
                  greys ? map_share(map, row->special + first, column->special, causal && !first)
                        : -1);
-    else snprintf(title, TITLE, "layer %d · head %d", layer + 1, head + 1);
+    else snprintf(panel->title, TITLE, "layer %d · head %d", layer + 1, head + 1);
     if (i || head != CHOICE_MAX)
-        snprintf(note, TITLE, i ? "%.2f bits%s" : "entropy %.2f bits, mean of the rows%s",
-                 map_entropy(map),
+        snprintf(panel->note, TITLE,
+                 i ? "%.2f bits%s" : "entropy %.2f bits, mean of the rows%s", map_entropy(map),
                  !framed ? ""
                  : cross ? " · aligns best"
                          : " · lowest entropy");
     map_crop(map, 0, rows, first, columns);
-    bool labelled = i == 0 || (s->map->rows <= LABELLED && s->map->columns <= LABELLED);
+    bool labelled = i == 0 || (map->rows <= LABELLED && map->columns <= LABELLED);
     bool numbers = i == 0 && has_numbers(s, d) && !bare;
     s->heat[i] =
         (HeatMap){.weight = map->at,
@@ -230,19 +234,18 @@ static bool section_map(Section *s, const Drawing *d, const PictureBest *best, i
                   .column_labels = labelled ? (const char *const *)column->text + first : NULL,
                   .column_special = column->special + first,
                   .column_unknown = column->unknown + first,
-                  .title = bare ? NULL : title,
-                  .note = bare ? NULL : note,
+                  .title = bare ? NULL : panel->title,
+                  .note = bare ? NULL : panel->note,
                   .outlined = framed,
                   .causal = causal};
     return true;
 }
 
 /* Whether the cells are not too many, with those of `maps` further maps. */
-static bool cells_fit(Drawing *d, AttentionKind kind, int maps)
+static bool cells_fit(Drawing *d, const Section *s, int maps)
 {
     bool pixels = !d->path || picture_format(d->path, d->error) == CANVAS_PNG;
-    d->cells += (double)maps * d->labels[labels_rows(kind)].count *
-                d->labels[labels_columns(kind)].count;
+    d->cells += (double)maps * s->row->count * s->column->count;
     return d->cells <= (pixels ? CANVAS_MAX_PIXELS : PICTURE_CELLS) ||
            error_set(d->error, "the attention maps have %.0f cells, too many for %s", d->cells,
                      pixels ? "a picture: choose fewer layers or heads, or a shorter sentence"
@@ -255,8 +258,9 @@ static bool section_make(Drawing *d, int k)
     const Choice *choice = d->input->choice;
     Section *s = &d->section[k];
     PictureBest best = {0};
+    s->row = &d->labels[labels_rows(s->kind)], s->column = &d->labels[labels_columns(s->kind)];
     for (int i = 0; i < 2; i++) {
-        const Labels *labels = &d->labels[i ? labels_columns(s->kind) : labels_rows(s->kind)];
+        const Labels *labels = i ? s->column : s->row;
         if (count_shown(choice, labels) < 1)
             return error_set(d->error, "`words` %d-%d: a sentence has only %d words",
                              choice->first_word, choice->last_word, labels->count);
@@ -270,11 +274,10 @@ static bool section_make(Drawing *d, int k)
     if (s->layers * s->heads == 1 || !d->path || choice->bare)
         s->layers = s->heads = 0;  // no small maps
     int count = 1 + s->layers * s->heads;
-    if (!cells_fit(d, s->kind, count)) return false;
-    s->map = calloc((size_t)count, sizeof *s->map);
+    if (!cells_fit(d, s, count)) return false;
+    s->panel = calloc((size_t)count, sizeof *s->panel);
     s->heat = calloc((size_t)count, sizeof *s->heat);
-    s->text = calloc((size_t)count, sizeof *s->text);
-    if (!s->map || !s->heat || !s->text) return error_memory(d->error, "for a picture");
+    if (!s->panel || !s->heat) return error_memory(d->error, "for a picture");
     for (int i = 0; i < count; i++)
         if (!section_map(s, d, &best, i)) return false;
     bool halved = s->layers == 1 && s->heads > 2 && s->heads % 2 == 0;  // one layer: two rows
@@ -303,10 +306,9 @@ static void drawing_free(Drawing *d)
 {
     for (int k = 0; k < d->count; k++) {
         Section *s = &d->section[k];
-        for (int i = 0; s->map && i <= s->layers * s->heads; i++) map_free(&s->map[i]);
-        free(s->map);
+        for (int i = 0; s->panel && i <= s->layers * s->heads; i++) map_free(&s->panel[i].map);
+        free(s->panel);
         free(s->heat);
-        free(s->text);
     }
     labels_free(d->labels);
 }
@@ -323,10 +325,9 @@ static void choose_colors(float *low, float *high, const Drawing *d)
     float most = 0;
     *low = choice->low, *high = choice->high;
     for (int k = 0; k < d->count; k++) {
-        const HeatMap *large = d->section[k].heat;
-        AttentionKind kind = d->section[k].kind;
-        follow |= d->labels[labels_rows(kind)].count > LONG ||
-                  d->labels[labels_columns(kind)].count > LONG;
+        const Section *s = &d->section[k];
+        const HeatMap *large = s->heat;
+        follow |= s->row->count > LONG || s->column->count > LONG;
         for (int i = 0; i < large->rows * large->columns; i++)
             if (!large->column_special[i % large->columns] && large->weight[i] > most)
                 most = large->weight[i];
@@ -376,7 +377,7 @@ static bool save(Drawing *d)
                              {"Attention", kinds},
                              {"Layer", layer},
                              {"Head", first->name},
-                             {"Entropy", first->text[0][1]},
+                             {"Entropy", first->panel->note},
                              {"Description", first->caption},
                              {"Comment", first->remark},
                              {0}};
