@@ -45,6 +45,3 @@ typedef struct PictureBest {
 } PictureBest;
 
 bool picture_best(PictureBest *best, const PictureInput *input, Error *error);
-
-/* ./train draws at most these tokens of a sentence. */
-enum { PICTURE_WORDS = 40 };

@@ -14,7 +14,10 @@ enum { COLUMN_GAP = 26, ROW_GAP = 24, SECTION_GAP = 40, LARGE_GAP = 48 };
 enum { TITLE_SIZE = 22, SUBTITLE_SIZE = 14, SECTION_SIZE = 17, LINE_SIZE = 13 };
 /* The limits of a cell: smaller ones are hard to see, larger ones waste space. */
 enum { LARGE_CELL_MIN = 13, LARGE_CELL_MAX = 72, SINGLE_CELL_MAX = 96 };
-enum { SMALL = 132, SMALL_CELL_MIN = 1, SMALL_CELL_MAX = 30 };
+enum { SMALL_CELL_MIN = 1, SMALL_CELL_MAX = 30 };
+enum { LARGE_SIDE = 672, SMALL_SIDE = 240, SMALL_SIDE_MIN = 132 };  // pixels of a map, about
+/* 240 pt in pixels of 1/96 inch. A PNG has BARE_SCALE times as many. */
+enum { BARE_WIDTH = 320, BARE_SCALE = 4, BARE_MARGIN = 1 };
 
 /* ---- layout ---- */
 
@@ -23,18 +26,18 @@ enum { SMALL = 132, SMALL_CELL_MIN = 1, SMALL_CELL_MAX = 30 };
  * fewer small maps, the larger they are. */
 static void ideal_cells(int *large, int *small, const AttentionPage *page)
 {
-    int words = 1, most = SINGLE_CELL_MAX, side = PAGE_SMALL;
+    int words = 1, most = SINGLE_CELL_MAX, side = SMALL_SIDE;
     for (int s = 0; s < page->count; s++) {
         const HeatMapSection *section = &page->sections[s];
         const HeatMap *map = section->large ? section->large : section->maps;
         words = larger(words, larger(map->rows, map->columns));
         if (!section->layers) continue;
         most = LARGE_CELL_MAX;
-        side = clamp(PAGE_LARGE / section->layers, 0, side);
-        side = clamp(5 * PAGE_SMALL / section->heads, 0, side);
+        side = clamp(LARGE_SIDE / section->layers, 0, side);
+        side = clamp(5 * SMALL_SIDE / section->heads, 0, side);
     }
-    *large = clamp(PAGE_LARGE / words, LARGE_CELL_MIN, most);
-    *small = clamp(larger(side, SMALL) / words, SMALL_CELL_MIN, SMALL_CELL_MAX);
+    *large = clamp(LARGE_SIDE / words, LARGE_CELL_MIN, most);
+    *small = clamp(larger(side, SMALL_SIDE_MIN) / words, SMALL_CELL_MIN, SMALL_CELL_MAX);
 }
 
 /* Places the small maps with their corner at (x,y). What overhangs the cells of one, the widest
@@ -152,9 +155,8 @@ static bool fit_page(Canvas *canvas, const AttentionPage *page, PagePlan *plan, 
 static bool fit_bare(Canvas *canvas, const AttentionPage *page, PagePlan *plan, HeatMap *map,
                      Error *error)
 {
-    enum { BARE_MARGIN = 1 };
-    int scale = page->format == CANVAS_PNG ? PAGE_BARE_SCALE : 1, cell = 0;
-    int width = scale * PAGE_BARE, available = width - 2 * scale * BARE_MARGIN;
+    int scale = page->format == CANVAS_PNG ? BARE_SCALE : 1, cell = 0;
+    int width = scale * BARE_WIDTH, available = width - 2 * scale * BARE_MARGIN;
     HeatMapPlan *at = &plan->section->large;
     *map = *page->sections->large;
     map->label_size = scale * 8 * 96.0 / 72;

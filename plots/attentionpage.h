@@ -35,7 +35,7 @@ typedef struct AttentionPage {
     const HeatMapSection *sections;  // [count]
     int count;                       // 1 .. PAGE_SECTIONS
     CanvasFormat format;
-    bool bare;               // the first large map alone, PAGE_BARE wide, with labels of 8 pt
+    bool bare;               // the first large map alone, 240 pt wide, with labels of 8 pt
     float low, high;         // the weights of the first and the last colour; 0, 0: 0 and 1
     const char *font;        // a family; or NULL
     MissingGlyphs *missing;  // (+=) characters that no font has; or NULL
@@ -58,12 +58,6 @@ typedef struct PagePlan {
     int large_cell, small_cell;          // of every large map, and of every small one
     SectionPlan section[PAGE_SECTIONS];  // [count]
 } PagePlan;
-
-/* A large map is about PAGE_LARGE pixels wide, a small one at most PAGE_SMALL. */
-enum { PAGE_LARGE = 672, PAGE_SMALL = 240 };
-
-/* 240 pt in pixels of 1/96 inch. A PNG has PAGE_BARE_SCALE times as many. */
-enum { PAGE_BARE = 320, PAGE_BARE_SCALE = 4 };
 
 /* Draws the page. Free *canvas with canvas_free, even if it fails. plan (=) the positions of the
  * maps, or NULL. */

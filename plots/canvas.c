@@ -74,7 +74,7 @@ bool canvas_set_font(Canvas *canvas, const char *family, Error *error)
 
 bool canvas_fits(int width, int height)
 {
-    return width > 0 && height > 0 && width <= CANVAS_MAX_SIDE && height <= CANVAS_MAX_SIDE &&
+    return width <= CANVAS_MAX_SIDE && height <= CANVAS_MAX_SIDE &&
            (long)width * height <= CANVAS_MAX_PIXELS;
 }
 
@@ -86,12 +86,7 @@ static cairo_status_t write_document(void *stream, const unsigned char *bytes, u
 
 bool canvas_reserve(Canvas *canvas, int width, int height, Error *error)
 {
-    assert(!canvas->cairo);
-    if (!canvas_fits(width, height))
-        return error_set(error,
-                         "a picture of %d x %d pixels cannot be drawn: at most %d a side and "
-                         "%d million in all",
-                         width, height, CANVAS_MAX_SIDE, CANVAS_MAX_PIXELS / 1000000);
+    assert(!canvas->cairo && canvas_fits(width, height));
     canvas->width = width;
     canvas->height = height;
     double unit = canvas->format == CANVAS_PDF ? 0.75 : 1;  // PDF counts in points, 72 an inch

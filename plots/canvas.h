@@ -79,7 +79,7 @@ bool canvas_set_font(Canvas *canvas, const char *family, Error *error);
 /* Whether a picture of this size is within the limits above. */
 bool canvas_fits(int width, int height);
 
-/* width x height pixels in the page's colour, once for a canvas. */
+/* width x height pixels, which fit, in the page's colour, once for a canvas. */
 bool canvas_reserve(Canvas *canvas, int width, int height, Error *error);
 
 /* Ends a document and replaces the file at path by it. The title is UTF-8. Two documents of the

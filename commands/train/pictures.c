@@ -90,6 +90,8 @@ bool pictures_loss(Run *run, Error *error)
 
 /* ---- attention.png ---- */
 
+enum { PICTURE_WORDS = 40 };
+
 static Snapshot *snapshot;  // to draw
 
 static bool draw_attention(const Run *run, const char *path, Error *error)
