@@ -44,10 +44,7 @@ static void cell(FILE *out, float value, int width, bool colored)
 
 static int widest(const char *const *label, int count, int least, int most)
 {
-    for (int i = 0; i < count; i++) {
-        int width = columns_width(label[i]);
-        if (width > least) least = width;
-    }
+    for (int i = 0; i < count; i++) least = larger(least, columns_width(label[i]));
     return least < most ? least : most;
 }
 

@@ -29,7 +29,7 @@ static TextStyle label_style(const HeatMapPlan *plan, const bool *special, const
                        .underlined = unknown && unknown[i],
                        .across = ALIGN_END,
                        .middle = true,
-                       .max_width = plan->label_width};
+                       .max_width = 9 * plan->label_size};
 }
 
 /* The title of a small map, one of many, is as small as its note. */
@@ -82,7 +82,6 @@ HeatMapPlan heatmap_plan(Canvas *canvas, const HeatMap *map, int cell)
     plan.label_size =
         given ? map->label_size : fmin(fmax(round(8.2 + 0.14 * cell), LABEL_MIN), LABEL_MAX);
     plan.label_space = given ? 0.4 * plan.label_size : LABEL_SPACE;
-    plan.label_width = 9 * plan.label_size;
     if (given && cell >= 2 * plan.label_size)
         plan.number_size = fmin(0.34 * cell, plan.label_size);
     else if (!given && cell >= NUMBER_CELL) plan.number_size = fmin(fmax(0.34 * cell, 8.5), 14);
@@ -91,6 +90,7 @@ HeatMapPlan heatmap_plan(Canvas *canvas, const HeatMap *map, int cell)
     double rows = widest(canvas, &plan, map->row_labels, map->rows);
     double band = plan_columns(canvas, &plan, map);
     double title = 0;
+    int foot = 0;
     if (map->title) {
         TextStyle style = title_style(map, &plan);
         title = canvas_measure(canvas, map->title, style);
@@ -99,7 +99,7 @@ HeatMapPlan heatmap_plan(Canvas *canvas, const HeatMap *map, int cell)
     if (map->note) {
         title =
             fmax(title, canvas_measure(canvas, map->note, canvas_style(NOTE_SIZE, false, 0)));
-        plan.foot = NOTE_SPACE + (int)ceil(1.4 * NOTE_SIZE);
+        foot = NOTE_SPACE + (int)ceil(1.4 * NOTE_SIZE);
     }
     plan.left = rows > 0 ? (int)ceil(rows + plan.label_space) : 0;
     if (rows > 0 && map->row_numbers) {
@@ -108,10 +108,10 @@ HeatMapPlan heatmap_plan(Canvas *canvas, const HeatMap *map, int cell)
         plan.left += plan.number_width;
     }
     plan.top = (int)ceil(band);
-    int cells = cell * map->columns, over = (int)ceil(title) - cells;
-    if (over > plan.overhang) plan.overhang = over;
+    int cells = cell * map->columns;
+    plan.overhang = larger(plan.overhang, (int)ceil(title) - cells);
     plan.width = plan.left + cells + plan.overhang;
-    plan.height = plan.top + cell * map->rows + plan.foot;
+    plan.height = plan.top + cell * map->rows + foot;
     return plan;
 }
 

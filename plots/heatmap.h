@@ -34,12 +34,10 @@ typedef struct HeatMapPlan {
     int left, top;       // of cell [0,0], from the corner
     int cell;            // from one cell to the next, both ways
     int gap;             // pixels of `cell` left free at its right and bottom: 0 or 1
-    int foot;            // the part of height below the last row
     int overhang;        // the part of width at the right that only slanted labels use
     double label_size;   // pixels
     double label_space;  // between labels and cells
     int number_width;    // of the row numbers; 0: none
-    double label_width;  // labels longer than this end in an ellipsis
     double number_size;  // 0: no numbers
     int label_step;      // every label_step-th row and column has a label
     double slant;        // of the column labels, degrees; 0: horizontal
