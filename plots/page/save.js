@@ -25,9 +25,11 @@ function svgElement(element, relative) {
   const place = `x="${r.x}" y="${r.y}" width="${r.width}" height="${r.height}"`;
   if (style.display === "none" || element.matches(".sr, summary, select, label, [hidden]")) return "";
   if (element.matches("canvas")) return `<image ${place} preserveAspectRatio="none" href="${element.toDataURL()}"/>`;
-  if (element.matches("path"))
-    return `<path d="${element.getAttribute("d")}" transform="translate(${relative.origin(element)})" fill="none" stroke="${style.stroke}"` +
+  if (element.matches("path")) {
+    const { x, y } = relative(element.ownerSVGElement.getBoundingClientRect());
+    return `<path d="${element.getAttribute("d")}" transform="translate(${x} ${y})" fill="none" stroke="${style.stroke}"` +
       ` stroke-width="${style.strokeWidth}" opacity="${style.opacity}"/>`;
+  }
   const box = /^rgba\(.*, 0\)$/.test(style.backgroundColor) ? "" : `<rect ${place} fill="${style.backgroundColor}"/>`;
   const inside = [...element.childNodes].map((child) =>
     child.nodeType === Node.TEXT_NODE ? svgTexts(child, relative) : child.nodeType === Node.ELEMENT_NODE ? svgElement(child, relative) : "");
@@ -39,10 +41,6 @@ function svgOf(root) {
   const margin = 12, corner = root.getBoundingClientRect();
   const width = Math.ceil(Math.max(root.scrollWidth, corner.width)) + 2 * margin, height = Math.ceil(corner.height) + 2 * margin;
   const relative = (r) => ({ x: r.x - corner.x + margin, y: r.y - corner.y + margin, width: r.width, height: r.height });
-  relative.origin = (path) => {
-    const at = relative(path.ownerSVGElement.getBoundingClientRect());
-    return `${at.x} ${at.y}`;
-  };
   const page = getComputedStyle(document.body).backgroundColor;
   const text = `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}">` +
     `<title>${escaped(document.title)}</title><rect width="100%" height="100%" fill="${page}"/>${svgElement(root, relative)}</svg>`;
