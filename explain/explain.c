@@ -56,11 +56,15 @@ static bool begin(Explanation *e, const Choice *choice, const char *word, Error 
 static void introduction(Explanation *e)
 {
     const ModelConfig *c = e->config;
+    columns_wrap(e->out, e->labels[TOKENS_SOURCE].sentence, 4, 4, LINE);
+    fputs("    →\n", e->out);
+    columns_wrap(e->out, e->labels[TOKENS_TARGET].sentence, 4, 4, LINE);
+    fputc('\n', e->out);
     say(e,
         "This explains %sattention with the numbers of this model. It follows "
         "one word, \"%s\", through one head. %s, layer %d, head %d.",
-        e->config->attention_score == SCORE_SCALED_DOT ? "scaled dot-product " : "",
-        e->row[e->word], choice_kind_titles[e->kind], e->layer + 1, e->head + 1);
+        c->attention_score == SCORE_SCALED_DOT ? "scaled dot-product " : "", e->row[e->word],
+        choice_kind_titles[e->kind], e->layer + 1, e->head + 1);
     if (e->key >= 0)
         say(e,
             "\"%s\" is a word of the source sentence: it has a key here, and no query. The "
@@ -269,18 +273,6 @@ static void step_table(Explanation *e)
 
 /* ---- all of it ---- */
 
-static bool put_sentences(const Explanation *e, Error *error)
-{
-    char *text[SIDES];
-    bool good = labels_sentences(text, e->snapshot, e->vocabulary, error);
-    for (int side = 0; side < SIDES; side++) {
-        if (good) columns_wrap(e->out, text[side], 4, 4, LINE);
-        if (good) fputs(side == SOURCE ? "    →\n" : "\n", e->out);
-        free(text[side]);
-    }
-    return good;
-}
-
 bool explain_print(FILE *out, const Snapshot *snapshot, const Vocabulary *vocabulary,
                    const Choice *choice, const char *word, const Update *update, Error *error)
 {
@@ -299,7 +291,7 @@ bool explain_print(FILE *out, const Snapshot *snapshot, const Vocabulary *vocabu
                      .vocabulary = vocabulary,
                      .kind = choice->kind,
                      .causal = choice->kind == ATTENTION_DECODER};
-    bool good = begin(&e, choice, word, error) && put_sentences(&e, error);
+    bool good = begin(&e, choice, word, error);
     for (size_t k = 0; good && k < sizeof steps / sizeof *steps; k++) steps[k](&e);
     good = good && output_print(&e, error);
     if (good) step_table(&e), explanation_map(&e);

@@ -166,17 +166,17 @@ bool heads_add(Heads *heads, const Snapshot *snapshot, const Vocabulary *vocabul
                Error *error)
 {
     Labels labels[TOKEN_SIDES];
-    char *text[SIDES] = {NULL}, *both = NULL;
-    bool good = labels_make(labels, snapshot, vocabulary, LABELS_WORDS, error) &&
-                labels_sentences(text, snapshot, vocabulary, error);
-    if (good && asprintf(&both, "%s → %s", text[SOURCE], text[TARGET]) < 0)
+    char *both = NULL;
+    bool good = labels_make(labels, snapshot, vocabulary, LABELS_WORDS, error);
+    if (good && asprintf(&both, "%s → %s", labels[TOKENS_SOURCE].sentence,
+                         labels[TOKENS_TARGET].sentence) < 0)
         both = NULL, good = error_memory(error, "for pairs of words");
     for (AttentionKind k = ATTENTION_ENCODER; good && k <= ATTENTION_CROSS; k++)
         good = add_kind(heads, snapshot, k, &labels[labels_rows(k)], &labels[labels_columns(k)],
                         both, error);
     heads->sentences += good;
     labels_free(labels);
-    free(text[SOURCE]), free(text[TARGET]), free(both);
+    free(both);
     return good;
 }
 

@@ -90,19 +90,6 @@ bool labels_find(int *found, const char *const *label, int count, const char *wo
                      word, count, label[0], label[count - 1], count);
 }
 
-bool labels_sentences(char *text[SIDES], const Snapshot *snapshot, const Vocabulary *vocabulary,
-                      Error *error)
-{
-    const Packed *sentence[SIDES] = {&snapshot->source, &snapshot->target};
-    text[SOURCE] = text[TARGET] = NULL;
-    for (int side = 0; side < SIDES; side++)
-        if (!tokenizer_decode_replaced(vocabulary->tokenizer[side], &text[side],
-                                       sentence[side]->id, (size_t)sentence[side]->rows,
-                                       snapshot->unknown[side], error))
-            return false;
-    return true;
-}
-
 static bool is_special(const Tokens *tokens, int place)
 {
     int id = tokens_id(tokens, place);
@@ -146,6 +133,9 @@ static bool make_side(Labels *labels, const Tokens *tokens, const double *each, 
     if (!labels->text || !labels->special || !labels->probability || !labels->word)
         return error_memory(error, "for the words of a picture");
     labels->unknown = labels->special + n;
+    if (!tokens->pad && !tokenizer_decode_replaced(tokenizer, &labels->sentence, tokens->id, n,
+                                                   tokens->unknown, error))
+        return false;
     bool good = !words || words_of_ids(labels->word + tokens->pad, &all, tokenizer, tokens->id,
                                        count - 1, tokens->unknown, false, error);
     for (int first = 0, end = 0; good && first < count; first = end) {
@@ -187,6 +177,7 @@ void labels_free(Labels labels[TOKEN_SIDES])
 {
     for (int side = 0; side < TOKEN_SIDES; side++) {
         for (int i = 0; i < labels[side].count; i++) free(labels[side].text[i]);
+        free(labels[side].sentence);
         free(labels[side].text);
         free(labels[side].special);
         free(labels[side].probability);

@@ -39,14 +39,11 @@ int tokens_id(const Tokens *tokens, int place);
 bool labels_find(int *found, const char *const *label, int count, const char *word,
                  Error *error);
 
-/* text (=) the source and the translation, for free() even if it fails. */
-bool labels_sentences(char *text[SIDES], const Snapshot *snapshot, const Vocabulary *vocabulary,
-                      Error *error);
-
 typedef struct Labels {
-    char **text;    // [count]
-    bool *special;  // [count] </s> or <pad>
-    bool *unknown;  // [count] not in the vocabulary; text is what <unk> stands for, if known
+    char *sentence;  // all of it; NULL of TOKENS_READ
+    char **text;     // [count]
+    bool *special;   // [count] </s> or <pad>
+    bool *unknown;   // [count] not in the vocabulary; text is what <unk> stands for, if known
     float *probability;  // [count] of the translation's tokens, multiplied; NaN: not known
     int *word;  // [tokens] the index in text of each token's label: non-decreasing, from 0
     int count;

@@ -45,6 +45,8 @@ static bool put_sides(JsonWriter *json, const PictureInput *input, Error *error)
     bool good = labels_make(token, input->snapshot, input->vocabulary, LABELS_TOKENS, error) &&
                 labels_make(word, input->snapshot, input->vocabulary, LABELS_WORDS, error);
     bool pieces = false;  // some word consists of several tokens
+    json_put_text(json, "source", token[TOKENS_SOURCE].sentence);
+    json_put_text(json, "target", token[TOKENS_TARGET].sentence);
     json_open(json, "sides");
     for (TokenSide side = TOKENS_SOURCE; good && side < TOKEN_SIDES; side++) {
         put_side(json, SIDE[side], &token[side], &word[side]);
@@ -162,12 +164,7 @@ bool page_data(JsonWriter *json, const PictureInput *input, bool vectors, Error 
     const ScoreFunction *score = &score_functions[config->attention_score];
     json_open(json, NULL);
     json_put_text(json, "model", input->model_name);
-    char *text[SIDES];
-    bool good = labels_sentences(text, input->snapshot, input->vocabulary, error);
-    json_put_text(json, "source", text[SOURCE]);
-    json_put_text(json, "target", text[TARGET]);
-    free(text[SOURCE]), free(text[TARGET]);
-    if (!good || !put_sides(json, input, error)) return false;
+    if (!put_sides(json, input, error)) return false;
     json_put_bool(json, "given", input->given);
     json_put_bool(json, "vectors", vectors);
     json_put_bool(json, "backward", vectors && input->gradients);

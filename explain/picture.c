@@ -361,10 +361,11 @@ static bool save(Drawing *d)
     choose_colors(&low, &high, d);
     for (const Labels *l = d->labels; l < d->labels + TOKEN_SIDES; l++)
         for (int i = 0; i < l->count; i++) unknown |= l->unknown[i];
-    char *text[SIDES], *title = NULL, subtitle[REMARK], layer[16], kinds[REMARK] = "";
-    bool good = labels_sentences(text, in->snapshot, in->vocabulary, d->error);
-    if (good && !(title = title_of(text[SOURCE], text[TARGET])))
-        good = error_memory(d->error, "for a picture");
+    char subtitle[REMARK], layer[16], kinds[REMARK] = "";
+    const char *source = d->labels[TOKENS_SOURCE].sentence,
+               *target = d->labels[TOKENS_TARGET].sentence;
+    char *title = title_of(source, target);
+    if (!title) return error_memory(d->error, "for a picture");
     snprintf(subtitle, sizeof subtitle, "Attention weights of the %s translation%s",
              in->given ? "given" : "model's",
              unknown ? ". Underlined: not in this model's vocabulary" : "");
@@ -372,8 +373,8 @@ static bool save(Drawing *d)
     for (int k = 0; k < d->count; k++) strcat(strcat(kinds, k ? ", " : ""), d->page[k].title);
     const PngText texts[] = {{"Software", "qkv"},
                              {"Model", in->model_name},
-                             {"Source", text[SOURCE]},
-                             {"Translation", text[TARGET]},
+                             {"Source", source},
+                             {"Translation", target},
                              {"Attention", kinds},
                              {"Layer", layer},
                              {"Head", first->name},
@@ -390,8 +391,8 @@ static bool save(Drawing *d)
                                 .low = low,
                                 .high = high,
                                 .font = in->choice->font};
-    good = good && picture_page(d->path, page, texts, d->error);
-    free(text[SOURCE]), free(text[TARGET]), free(title);
+    bool good = picture_page(d->path, page, texts, d->error);
+    free(title);
     return good;
 }
 
