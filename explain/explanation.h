@@ -1,5 +1,5 @@
-/* explanation.h -- one query of one head, step by step: what --explain (explain.c, output.c,
- * backward.c) and --by-hand (byhand.c) share, and how their numbers are printed. */
+/* explanation.h -- one query of one head, step by step: what --explain (explain.c, backward.c)
+ * and --by-hand (byhand.c) share, and how their numbers are printed. */
 #pragma once
 
 #include "base/columns.h"
@@ -83,12 +83,6 @@ void explanation_scale(Explanation *e);
 void explanation_softmax(Explanation *e);
 void explanation_values(Explanation *e);
 void explanation_map(Explanation *e);  // all weights
-
-/* ---- the rest of a model, for the row that is followed ---- */
-
-/* The way on, from the outputs of the heads to the next layer or to the probability. False only
- * if memory runs out. */
-bool output_print(Explanation *e, Error *error);
 
 /* The way back: the gradients of the head and the word of e, the update, and the new row. */
 void backward_print(const Explanation *e, const Update *update);
