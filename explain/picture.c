@@ -27,10 +27,11 @@ int picture_format(const char *path, Error *error)
 bool picture_page(const char *path, AttentionPage page, const PngText *texts, Error *error)
 {
     Canvas *canvas;
+    PagePlan plan;
     int format = picture_format(path, error);
     if (format < 0) return false;
     page.format = (CanvasFormat)format;
-    bool good = attentionpage_draw(&canvas, &page, NULL, error);
+    bool good = attentionpage_draw(&canvas, &plan, &page, error);
     if (good && format == CANVAS_PNG) good = png_save_canvas(path, canvas, texts, error);
     else if (good) good = canvas_save_document(path, canvas, page.title, error);
     canvas_free(canvas);

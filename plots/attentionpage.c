@@ -197,22 +197,20 @@ static void paint_page(Canvas *canvas, const AttentionPage *page, const PagePlan
         paint_section(canvas, page, plan, &plan->section[s], &page->sections[s]);
 }
 
-bool attentionpage_draw(Canvas **canvas, const AttentionPage *page, PagePlan *plan,
+bool attentionpage_draw(Canvas **canvas, PagePlan *plan, const AttentionPage *page,
                         Error *error)
 {
-    PagePlan own = {0};
     HeatMap map;
     assert(page->count > 0 && page->count <= PAGE_SECTIONS);
     if (!canvas_new(canvas, error)) return false;
     (*canvas)->format = page->format;
     (*canvas)->missing = page->missing;
     if (!canvas_set_font(*canvas, page->font, error) ||
-        !(page->bare ? fit_bare(*canvas, page, &own, &map, error)
-                     : fit_page(*canvas, page, &own, error)) ||
-        !canvas_reserve(*canvas, own.width, own.height, error))
+        !(page->bare ? fit_bare(*canvas, page, plan, &map, error)
+                     : fit_page(*canvas, page, plan, error)) ||
+        !canvas_reserve(*canvas, plan->width, plan->height, error))
         return false;
-    if (page->bare) heatmap_paint(*canvas, &own.section->large, &map, page->low, page->high);
-    else paint_page(*canvas, page, &own);
-    if (plan) *plan = own;
+    if (page->bare) heatmap_paint(*canvas, &plan->section->large, &map, page->low, page->high);
+    else paint_page(*canvas, page, plan);
     return true;
 }

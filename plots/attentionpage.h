@@ -60,6 +60,6 @@ typedef struct PagePlan {
 } PagePlan;
 
 /* Draws the page. Free *canvas with canvas_free, even if it fails. plan (=) the positions of the
- * maps, or NULL. */
-bool attentionpage_draw(Canvas **canvas, const AttentionPage *page, PagePlan *plan,
+ * maps */
+bool attentionpage_draw(Canvas **canvas, PagePlan *plan, const AttentionPage *page,
                         Error *error);

@@ -112,7 +112,7 @@ static Canvas *draw_page(PagePlan *plan, const AttentionPage *page)
 {
     Error error = {0};
     Canvas *canvas;
-    if (!attentionpage_draw(&canvas, page, plan, &error)) fail_msg("%s", error.text);
+    if (!attentionpage_draw(&canvas, plan, page, &error)) fail_msg("%s", error.text);
     return canvas;
 }
 
@@ -321,7 +321,8 @@ TEST(test_too_much)
     const AttentionPage page = {.sections = &section, .count = 1};
     Error error = {0};
     Canvas *canvas;
-    assert_false(attentionpage_draw(&canvas, &page, NULL, &error));
+    PagePlan plan;
+    assert_false(attentionpage_draw(&canvas, &plan, &page, &error));
     canvas_free(canvas);
     assert_non_null(strstr(error.text, "choose fewer layers or heads"));
     free(weight);

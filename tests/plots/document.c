@@ -22,7 +22,7 @@ static Canvas *draw(HeatMapPlan *where, CanvasFormat format)
         .title = "title", .sections = &section, .count = 1, .format = format};
     Canvas *canvas;
     PagePlan plan;
-    if (!attentionpage_draw(&canvas, &page, &plan, &error)) fail_msg("%s", error.text);
+    if (!attentionpage_draw(&canvas, &plan, &page, &error)) fail_msg("%s", error.text);
     if (where) *where = plan.section[0].large;
     return canvas;
 }

@@ -250,8 +250,9 @@ static Canvas *known_page(bool mirrored)
     HeatMapSection section = {
         .maps = maps, .layers = LAYERS, .heads = HEADS, .large = &maps[MAPS]};
     Canvas *page;
+    PagePlan plan;
     const AttentionPage all = {.sections = &section, .count = 1};
-    if (!attentionpage_draw(&page, &all, NULL, &error)) fail_msg("%s", error.text);
+    if (!attentionpage_draw(&page, &plan, &all, &error)) fail_msg("%s", error.text);
     return page;
 }
 
