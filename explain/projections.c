@@ -133,10 +133,11 @@ static double mean_score(const Sums *sums, const Transformer *model, int layer, 
     return sum / H;
 }
 
-/* The maps from the sums.   O [WORDS,D] W_O v   row [D] scratch */
+/* The maps from the sums.   O [WORDS,D] W_O v */
 static void find_maps(Projections *out, const Sums *sums, const FrequentWords *words,
-                      const Transformer *model, int layer, real *O, real *row)
+                      const Transformer *model, int layer, real *O)
 {
+    real row[MAX_D_MODEL];
     int n = words->count, D = model->config.d_model;
     double *score = out->map[0], *weight = out->map[1], *value = out->map[2];
     for (int i = 0; i < n * D; i++) {  // the means
@@ -163,7 +164,7 @@ bool projections_find(Projections *out, const FrequentWords *words, const Transf
                       int layer, const Corpus *corpus, Error *error)
 {
     size_t count = (size_t)WORDS * (size_t)model->config.d_model;
-    real *vectors = calloc(5 * count, sizeof *vectors);
+    real *vectors = calloc(4 * count, sizeof *vectors);
     Sums sums = {.Q = vectors, .K = vectors + count, .V = vectors + 2 * count};
     Loss total = {0};
     bool good = vectors || error_memory(error, "for the projections of frequent words");
@@ -178,8 +179,7 @@ bool projections_find(Projections *out, const FrequentWords *words, const Transf
         snapshot_close(snapshot);
     }
     out->loss = total.nll / (double)total.tokens;
-    if (good)
-        find_maps(out, &sums, words, model, layer, vectors + 3 * count, vectors + 4 * count);
+    if (good) find_maps(out, &sums, words, model, layer, vectors + 3 * count);
     free(vectors);
     return good;
 }
