@@ -190,19 +190,18 @@ static bool attend(ByHand *b, int i)
     Explanation *e = &b->steps;
     int m = b->key.rows, dv = e->v.V.columns;
     real *output = b->output.at[i] + e->head * dv;
-    double largest = -INFINITY, sum = 0;
+    double z[BYHAND_MOST], largest = -INFINITY, sum = 0;
     e->word = i;
-    explanation_score(e);
     for (int j = 0; j < m; j++) {
-        real sees = b->mask.rows ? b->mask.at[i][j] : 1;
-        if (sees != 0 && sees != 1) return false;
-        if (sees == 0 || (b->causal && j > i)) e->z[j] = -INFINITY;
-        largest = fmax(largest, e->z[j]);
+        real sees = b->mask.at[i][j];
+        if (b->mask.rows && sees != 0 && sees != 1) return false;
+        z[j] = explanation_score(e, j);
+        largest = fmax(largest, z[j]);
     }
-    for (int j = 0; j < m; j++) sum += exp(e->z[j] - largest);
+    for (int j = 0; j < m; j++) sum += exp(z[j] - largest);
     memset(output, 0, (size_t)dv * sizeof *output);
     for (int j = 0; j < m; j++) {
-        double p = exp(e->z[j] - largest) / sum;
+        double p = exp(z[j] - largest) / sum;
         b->P[e->head][i * m + j] = (real)p;
         for (int d = 0; d < dv; d++) output[d] += (real)p * snapshot_row(e->v.V, j)[d];
     }
@@ -235,8 +234,7 @@ static bool compute(ByHand *b, Error *error)
                              .row = b->query.label,
                              .column = b->key.label,
                              .keys = m,
-                             .compared = b->number[0],
-                             .z = b->number[1]};
+                             .mask = rows_of(&b->mask, 0, 1)};
     b->line = b->mask.line;
     for (int h = 0; h < b->heads; h++) {
         follow(b, h);

@@ -35,7 +35,6 @@ typedef struct ByHand {
     size_t line;                    // of the file that an error names
     Explanation steps;              // of one head
     HeadGradients d;                // of the same; known if `backward`
-    double number[2][BYHAND_MOST];  // [m] compared, z: of the row that steps follows
     real P[BYHAND_HEADS][BYHAND_MOST * BYHAND_MOST];  // [n,m] attention weights
     bool backward;
     real dP[BYHAND_HEADS][BYHAND_MOST * BYHAND_MOST],

@@ -47,10 +47,6 @@ static bool begin(Explanation *e, const Choice *choice, const char *word, Error 
     e->v = snapshot_vectors(e->snapshot, e->kind, e->layer, e->head);
     e->keys = e->causal ? e->word + 1 : column->count;
     e->most = largest_weight(e, e->word);
-    e->compared = malloc(2 * (size_t)column->count * sizeof *e->compared);
-    if (!e->compared) return error_memory(error, "to explain the attention");
-    e->z = e->compared + column->count;
-    explanation_score(e);
     return true;
 }
 
@@ -424,6 +420,5 @@ bool explain_print(FILE *out, const Snapshot *snapshot, const Vocabulary *vocabu
     if (good && update) backward_print(&e, update);
     labels_free(e.labels);
     map_free(&e.map);
-    free(e.compared);
     return good;
 }

@@ -8,17 +8,21 @@
 
 enum { A_LINE = 8, MOST_NUMBERS = 64, BAR = 24 };
 
-void explanation_score(Explanation *e)
+double explanation_compared(const Explanation *e, int key)
 {
+    const real *q = snapshot_row(e->v.Q, e->word), *k = snapshot_row(e->v.K, key);
     int dh = e->v.Q.columns;
-    const real *q = snapshot_row(e->v.Q, e->word);
-    for (int j = 0; j < e->map.columns; j++) {
-        const real *k = snapshot_row(e->v.K, j);
-        double sum = 0;
-        for (int d = 0; d < dh; d++) sum += (double)q[d] * (double)k[d];
-        e->compared[j] = e->score->product ? sum : (double)e->score->compare(q, k, dh);
-        e->z[j] = e->v.scale * e->compared[j];
-    }
+    double sum = 0;
+    if (!e->score->product) return (double)e->score->compare(q, k, dh);
+    for (int d = 0; d < dh; d++) sum += (double)q[d] * (double)k[d];
+    return sum;
+}
+
+double explanation_score(const Explanation *e, int key)
+{
+    bool hidden = (e->causal && key > e->word) ||
+                  (e->mask.rows && snapshot_row(e->mask, e->word)[key] == 0);
+    return hidden ? -INFINITY : e->v.scale * explanation_compared(e, key);
 }
 
 /* ---- text ---- */
@@ -84,7 +88,7 @@ static void put_comparison(const Explanation *e, int j)
     if (dh > terms) strcat(sum, " + …");
     snprintf(text, sizeof text, e->score->whole, sum, sqrt((double)dot_product(q, q, dh)),
              sqrt((double)dot_product(k, k, dh)));
-    strcat(strcat(text, " = "), number_text(x, e->compared[j]));
+    strcat(strcat(text, " = "), number_text(x, explanation_compared(e, j)));
     put_label(e, "  ", e->column[j], LABEL);
     columns_wrap(e->out, text, 1, LABEL + 3, LINE);
 }
@@ -100,9 +104,10 @@ void explanation_compare(Explanation *e)
 /* The largest weight, if the softmax were of scale · q·k. */
 static double largest_at(const Explanation *e, double scale)
 {
-    double sum = 0;
+    double sum = 0, most = explanation_compared(e, e->most);
     for (int j = 0; j < e->keys; j++)
-        if (!isinf(e->z[j])) sum += exp(scale * (e->compared[j] - e->compared[e->most]));
+        if (!isinf(explanation_score(e, j)))
+            sum += exp(scale * (explanation_compared(e, j) - most));
     return 1 / sum;
 }
 
@@ -151,14 +156,15 @@ void explanation_softmax(Explanation *e)
     fputc(' ', e->out);
     columns_put(e->out, text, wide, true);
     fprintf(e->out, " %10s %10s\n", "e^(z-max)", "weight");
-    for (int j = 0; j < e->keys; j++) largest = fmax(largest, e->z[j]);
+    for (int j = 0; j < e->keys; j++) largest = fmax(largest, explanation_score(e, j));
     for (int j = 0; j < e->keys; j++) {
-        double p = weight_of(e, e->word, j), power = exp(e->z[j] - largest);
-        bool masked = isinf(e->z[j]);
+        double z = explanation_score(e, j), power = exp(z - largest),
+               p = weight_of(e, e->word, j);
+        bool masked = isinf(z);
         sum += power;
         put_label(e, "  ", e->column[j], LABEL);
-        fprintf(e->out, " %9s ", number_text(text, e->compared[j]));
-        columns_put(e->out, masked ? "-∞" : number_text(text, e->z[j]), wide, true);
+        fprintf(e->out, " %9s ", number_text(text, explanation_compared(e, j)));
+        columns_put(e->out, masked ? "-∞" : number_text(text, z), wide, true);
         fprintf(e->out, " %10.4f %10.4f%s", power, p, masked ? " masked" : "");
         blocks_bar(e->out, p, BAR - wide + 5);
         fputc('\n', e->out);

@@ -21,11 +21,10 @@ typedef struct Explanation {
     Map map;
     bool causal;
     const char *const *row, *const *column;  // labels: [map.rows] [map.columns]
-    int word, keys;    // the row that is followed; how many columns of it are shown
-    int key;           // the column that the reader asked for in its place, or -1
-    int most;          // the column of its largest weight
-    double *compared;  // [map.columns] q·k of that row, or what else it compares
-    double *z;         // [map.columns] its scores; -∞ where a mask hides the key
+    int word, keys;     // the row that is followed; how many columns of it are shown
+    int key;            // the column that the reader asked for in its place, or -1
+    int most;           // the column of its largest weight
+    SnapshotRows mask;  // by hand: 0 where a query does not see a key; or no rows
 
     /* of a model; by hand NULL and 0 */
     const Snapshot *snapshot;
@@ -46,8 +45,10 @@ static inline int largest_weight(const Explanation *e, int row)  // its column
     return row_most(e->map.at + row * e->map.columns, e->map.columns);
 }
 
-/* compared, z (=) those of the row e->word, without a mask. */
-void explanation_score(Explanation *e);
+/* q·k of the row that is followed and a key, or what else is compared; and its score, -∞ where a mask
+ * hides the key. */
+double explanation_compared(const Explanation *e, int key);
+double explanation_score(const Explanation *e, int key);
 
 /* ---- text ---- */
 
