@@ -49,15 +49,12 @@ typedef struct Loop {
 } Loop;
 
 struct Workers {
-    pthread_mutex_t lock;
-    pthread_cond_t start, done;
-    Loop *loop;
-    unsigned long round;  // counts the loops
-    int busy;             // threads still at work in this round
-    bool stopping;
-    pid_t process;    // that has the threads: fork() copies none
-    int count;        // the caller included
-    Thread thread[];  // [count], of which number 0 is the caller
+    pthread_mutex_t starting;       // held until all threads are there
+    pthread_barrier_t begin, done;  // of a loop, for all threads and the caller
+    Loop *loop;                     // NULL ends the threads
+    pid_t process;                  // that has the threads: fork() copies none
+    int count;                      // the caller included
+    Thread thread[];                // [count], of which number 0 is the caller
 };
 
 static void take_items(Loop *loop, int worker)
@@ -75,19 +72,13 @@ static void *thread_main(void *argument)
     Thread *thread = argument;
     Workers *workers = thread->workers;
     denormals_off();
-    for (unsigned long round = 1;; round++) {
-        pthread_mutex_lock(&workers->lock);
-        while (workers->round < round && !workers->stopping)
-            pthread_cond_wait(&workers->start, &workers->lock);
-        bool stopping = workers->stopping;
-        pthread_mutex_unlock(&workers->lock);
-        if (stopping) return NULL;
-
+    pthread_mutex_lock(&workers->starting);
+    pthread_mutex_unlock(&workers->starting);
+    for (;;) {
+        pthread_barrier_wait(&workers->begin);
+        if (!workers->loop) return NULL;
         take_items(workers->loop, thread->number);
-
-        pthread_mutex_lock(&workers->lock);
-        if (--workers->busy == 0) pthread_cond_signal(&workers->done);
-        pthread_mutex_unlock(&workers->lock);
+        pthread_barrier_wait(&workers->done);
     }
 }
 
@@ -95,9 +86,8 @@ Workers *workers_start(int threads, Error *error)
 {
     Workers *workers = calloc(1, sizeof *workers + (size_t)threads * sizeof(Thread));
     if (!workers) return error_memory(error, "to start %d threads", threads), NULL;
-    pthread_mutex_init(&workers->lock, NULL);
-    pthread_cond_init(&workers->start, NULL);
-    pthread_cond_init(&workers->done, NULL);
+    pthread_mutex_init(&workers->starting, NULL);
+    pthread_mutex_lock(&workers->starting);
     workers->count = 1;
     workers->process = getpid();
 
@@ -112,6 +102,9 @@ Workers *workers_start(int threads, Error *error)
         workers->count += !failure;
     }
     pthread_sigmask(SIG_SETMASK, &before, NULL);
+    pthread_barrier_init(&workers->begin, NULL, (unsigned)workers->count);
+    pthread_barrier_init(&workers->done, NULL, (unsigned)workers->count);
+    pthread_mutex_unlock(&workers->starting);
     if (failure) {
         error_set(error, "cannot start thread %d of %d: %s; try fewer `threads`",
                   workers->count + 1, threads, strerror(failure));
@@ -132,20 +125,12 @@ bool workers_each(Workers *workers, size_t count, WorkersItem *work, void *conte
         take_items(&loop, 0);
         return !atomic_load(&loop.failed);
     }
-    pthread_mutex_lock(&workers->lock);
-    workers->loop = &loop;
-    workers->busy = workers->count - 1;
-    workers->round++;
-    pthread_cond_broadcast(&workers->start);
-    pthread_mutex_unlock(&workers->lock);
-
     unsigned mode = denormals_off();
+    workers->loop = &loop;
+    pthread_barrier_wait(&workers->begin);
     take_items(&loop, 0);
+    pthread_barrier_wait(&workers->done);
     _mm_setcsr(mode);
-
-    pthread_mutex_lock(&workers->lock);
-    while (workers->busy) pthread_cond_wait(&workers->done, &workers->lock);
-    pthread_mutex_unlock(&workers->lock);
     return !atomic_load(&loop.failed);
 }
 
@@ -160,14 +145,12 @@ void workers_stop(Workers *workers)
         free(workers);
         return;
     }
-    pthread_mutex_lock(&workers->lock);
-    workers->stopping = true;
-    pthread_cond_broadcast(&workers->start);
-    pthread_mutex_unlock(&workers->lock);
+    workers->loop = NULL;
+    pthread_barrier_wait(&workers->begin);
     for (int t = 1; t < workers->count; t++) pthread_join(workers->thread[t].id, NULL);
-    pthread_mutex_destroy(&workers->lock);
-    pthread_cond_destroy(&workers->start);
-    pthread_cond_destroy(&workers->done);
+    pthread_barrier_destroy(&workers->begin);
+    pthread_barrier_destroy(&workers->done);
+    pthread_mutex_destroy(&workers->starting);
     free(workers);
 }
 
