@@ -182,18 +182,16 @@ char option_letter(const Option *option)
     return option->flags & OPTION_LETTER || !option->name[1] ? option->name[0] : 0;
 }
 
-/* *place (=) the option --NAME, or with length 1 the one of this letter. */
-static bool find(OptionPlace *place, const OptionGroup *groups, int count, const char *name,
-                 size_t length)
+/* The option --NAME, or with length 1 the one of this letter; without an option if there is none. */
+static OptionPlace find(const OptionGroup *groups, int count, const char *name, size_t length)
 {
-    *place = (OptionPlace){0};
-    while (options_next(place, groups, count)) {
-        const char *own = place->option->name;
-        if (length == 1 ? option_letter(place->option) == *name
+    for (OptionPlace p = {0}; options_next(&p, groups, count);) {
+        const char *own = p.option->name;
+        if (length == 1 ? option_letter(p.option) == *name
                         : !strncmp(own, name, length) && !own[length])
-            return true;
+            return p;
     }
-    return false;
+    return (OptionPlace){0};
 }
 
 /* The edit distance of Damerau 1964: letters to insert, delete, replace, or swap with their
@@ -252,8 +250,8 @@ void options_name_in_error(const OptionGroup *groups, int count, Error *error)
         }
         const char *plain = strncmp(name, "no-", 3) ? name : name + 3;
         s = name + length + 1;
-        bool option = find(&(OptionPlace){0}, groups, count, name, strcspn(name, " =`")) ||
-                      find(&(OptionPlace){0}, groups, count, plain, strcspn(plain, " =`"));
+        bool option = find(groups, count, name, strcspn(name, " =`")).option ||
+                      find(groups, count, plain, strcspn(plain, " =`")).option;
         memmove(out + 2 * option, name, length);
         if (option) memcpy(out, "--", 2);
         out += length + 2 * option;
@@ -273,9 +271,8 @@ typedef struct ArgumentReader {
 } ArgumentReader;
 
 typedef struct Mention {
-    const Option *option;  // NULL: the word is an argument
-    OptionPlace place;     // of the option
-    const char *text;      // NULL: taken back by --no-NAME
+    OptionPlace place;  // of the option; its option is NULL if the word is an argument
+    const char *text;   // NULL: taken back by --no-NAME
 } Mention;
 
 /* Whether there is another word; passes over the "--". */
@@ -297,12 +294,13 @@ static bool read_mention(ArgumentReader *r, Mention *mention, Error *error)
     bool dashes = word[1] == '-', no = false;
     const char *name = word + 1 + dashes;
     size_t length = strcspn(name, "=");
-    bool known =
-        dashes == (length > 1) && find(&mention->place, r->groups, r->count, name, length);
-    if (dashes && !known && !strncmp(name, "no-", 3))
-        known = no = find(&mention->place, r->groups, r->count, name + 3, length - 3);
-    if (!known) return unknown(r->groups, r->count, word, error);
-    const Option *option = mention->option = mention->place.option;
+    if (dashes == (length > 1)) mention->place = find(r->groups, r->count, name, length);
+    if (dashes && !mention->place.option && !strncmp(name, "no-", 3)) {
+        mention->place = find(r->groups, r->count, name + 3, length - 3);
+        no = true;
+    }
+    const Option *option = mention->place.option;
+    if (!option) return unknown(r->groups, r->count, word, error);
     OptionKind kind = option->kind;
     if (no &&
         !(kind == OPTION_FLAG ? option->name[1] : kind == OPTION_TEXT || kind == OPTION_LIST))
@@ -317,8 +315,8 @@ static bool read_mention(ArgumentReader *r, Mention *mention, Error *error)
     if (r->next >= r->argc)
         return error_set(error, "--%s takes %s, but nothing follows it", option->name, wanted);
     const char *text = mention->text = r->argv[r->next++];
-    bool follows = !strncmp(text, "--", 2) && find(&(OptionPlace){0}, r->groups, r->count,
-                                                   text + 2, strcspn(text + 2, "="));
+    bool follows = !strncmp(text, "--", 2) &&
+                   find(r->groups, r->count, text + 2, strcspn(text + 2, "=")).option;
     return !follows ||
            error_set(error, "--%s takes %s, but '%s' follows it", option->name, wanted, text);
 }
@@ -334,14 +332,14 @@ static bool is_set(const OptionPlace *place)
 /* Whether one of the options is set that the option's help says it goes with. */
 static bool check_with(const OptionGroup *groups, int count, const Option *option, Error *error)
 {
-    OptionPlace other;
     const int length = option_with(option) - (int)strlen("with : ");
     if (length < 0) return true;
     const char *with = option->help + strlen("with "), *name = with;
-    while ((name = strstr(name, "--")) && name < with + length)
-        if (name += 2,
-            find(&other, groups, count, name, strcspn(name, " ,:")) && is_set(&other))
-            return true;
+    while ((name = strstr(name, "--")) && name < with + length) {
+        name += 2;
+        OptionPlace other = find(groups, count, name, strcspn(name, " ,:"));
+        if (other.option && is_set(&other)) return true;
+    }
     return error_set(error, "--%s goes with %.*s: give that, too, or leave it out",
                      option->name, length, with);
 }
@@ -354,7 +352,7 @@ bool options_parse(const OptionGroup *groups, int count, int argc, char *const *
     while (more(&reader)) {
         int place = reader.next;
         if (!read_mention(&reader, &mention, error)) return false;
-        const Option *option = mention.option;
+        const Option *option = mention.place.option;
         if (!option) {
             if (!positional) return error_set(error, "unexpected argument '%s'", mention.text);
             if (!strings_add(positional, mention.text, error)) return false;
@@ -373,8 +371,8 @@ bool options_parse(const OptionGroup *groups, int count, int argc, char *const *
     }
     reader = (ArgumentReader){groups, count, argc, argv, .next = 1};
     while (more(&reader))
-        if (read_mention(&reader, &mention, NULL) && mention.option && mention.text &&
-            !check_with(groups, count, mention.option, error))
+        if (read_mention(&reader, &mention, NULL) && mention.place.option && mention.text &&
+            !check_with(groups, count, mention.place.option, error))
             return false;
     return true;
 }
@@ -386,8 +384,8 @@ const char *options_find_text(const OptionGroup *groups, int count, int argc, ch
     Mention mention;
     ArgumentReader reader = {groups, count, argc, argv, .next = 1};
     while (more(&reader) && !reader.ended)
-        if (read_mention(&reader, &mention, NULL) && mention.option &&
-            !strcmp(mention.option->name, name))
+        if (read_mention(&reader, &mention, NULL) && mention.place.option &&
+            !strcmp(mention.place.option->name, name))
             found = mention.text;
     return found;
 }
@@ -395,11 +393,10 @@ const char *options_find_text(const OptionGroup *groups, int count, int argc, ch
 bool options_set(const OptionGroup *groups, int count, const char *name, const char *text,
                  Error *error)
 {
-    OptionPlace p;
+    OptionPlace p = find(groups, count, name, strlen(name));
     char label[NAME_LIMIT + 3];
     snprintf(label, sizeof label, "--%s", name);
-    if (!find(&p, groups, count, name, strlen(name)))
-        return unknown(groups, count, label, error);
+    if (!p.option) return unknown(groups, count, label, error);
     if (p.option->kind == OPTION_LIST)
         option_store(p.option, p.group->values, label, NULL, NULL);
     return option_store(p.option, p.group->values, label, text, error);
