@@ -1,11 +1,12 @@
 /* columns.c -- text in a terminal; see columns.h. The widths are Unicode's East Asian Width
- * (UAX 11), from GLib. */
+ * (UAX 11), from GLib; the directions are those of ICU. */
 #include "base/columns.h"
 
 #include <glib.h>
 #include <stdarg.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <unicode/uchar.h>
 
 #include "base/utf8.h"
 
@@ -19,20 +20,15 @@ static int width_of(unsigned code)
     return g_unichar_iswide(code) ? 2 : 1;
 }
 
-/* Whether a character of the first `length` bytes is written from right to left: the blocks whose
- * default direction Unicode's DerivedBidiClass.txt gives as R or AL. */
+/* Whether a character of the first `length` bytes is written from right to left. */
 static bool is_leftward(const char *text, size_t length)
 {
-    static const unsigned range[][2] = {{0x590, 0x8FF},
-                                        {0xFB1D, 0xFDFF},
-                                        {0xFE70, 0xFEFE},
-                                        {0x10800, 0x10FFF},
-                                        {0x1E800, 0x1EFFF}};
     unsigned code;
-    for (const char *end = text + length; text < end; text += utf8_next(text, &code)) {
-        utf8_next(text, &code);
-        for (size_t r = 0; r < sizeof range / sizeof *range; r++)
-            if (code >= range[r][0] && code <= range[r][1]) return true;
+    for (const char *end = text + length; text < end;) {
+        text += utf8_next(text, &code);
+        UCharDirection way = u_charDirection((UChar32)code);
+        if (way == U_RIGHT_TO_LEFT || way == U_RIGHT_TO_LEFT_ARABIC || way == U_ARABIC_NUMBER)
+            return true;
     }
     return false;
 }

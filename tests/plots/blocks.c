@@ -28,6 +28,8 @@ TEST(columns)
     put("日本語", 4, false, "日… ");  // half a character does not fit
     put("a\033[31m\n", 9, false, "a\xef\xbf\xbd[31m\xef\xbf\xbd  ");
     put("\xff", 2, false, "\xef\xbf\xbd ");
+    put("é ש", 4, false, "\u200eé ש\u200e ");  // alef to tav are written from right to left
+    put("٣", 2, true, " \u200e٣\u200e");
 }
 
 TEST(wrap)
