@@ -23,7 +23,7 @@ struct Tmx {
     const char *line;  // to parse next, or NULL
     size_t length;
     XML_Parser parser;
-    bool suspended, after_line;  // the parser at the end of a unit; a line break follows
+    bool suspended;              // the parser, at the end of a unit
     char header[LANGUAGE_NAME];  // the srclang, until its place is known
     char language[LANGUAGES][LANGUAGE_NAME];
     int languages, column[2];  // column: of source and target, from 1
@@ -188,17 +188,16 @@ Tmx *tmx_open(TextReader *reader, const char *line, size_t length, const int col
     return t;
 }
 
-/* Goes on where the parser has stopped, or with the line break, or the next line, or the end. */
+/* Goes on where the parser has stopped, or with the next line and its line break, or the end. */
 static TextResult parse(Tmx *t, enum XML_Status *status, Error *error)
 {
     TextResult result = TEXT_LINE;
     if (t->suspended) return *status = XML_ResumeParser(t->parser), result;
-    if (!t->line && !t->after_line) result = text_next(t->reader, &t->line, &t->length, error);
+    if (!t->line) result = text_next(t->reader, &t->line, &t->length, error);
     if (result == TEXT_ERROR) return result;
-    if (t->after_line) *status = XML_Parse(t->parser, "\n", 1, XML_FALSE);
-    else *status = XML_Parse(t->parser, t->line, (int)t->length, result == TEXT_END);
-    if (!t->after_line) t->line = NULL, t->length = 0;
-    t->after_line = !t->after_line && result == TEXT_LINE;
+    if (result == TEXT_LINE) ((char *)t->line)[t->length++] = '\n';  // in place of the NUL byte
+    *status = XML_Parse(t->parser, t->line, (int)t->length, result == TEXT_END);
+    t->line = NULL, t->length = 0;
     return result;
 }
 
