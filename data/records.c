@@ -21,6 +21,15 @@ void records_close(Records *r)
     tmx_close(r->tmx);
 }
 
+/* Whether the first line of a text says that it is XML. <tmx may have the prefix of a namespace. */
+static bool is_xml(const char *line)
+{
+    line += strspn(line, " \t");
+    const char *name = line + strcspn(line, ": >");
+    return !strncmp(line, "<?xml", 5) || !strncmp(line, "<tmx", 4) ||
+           (*line == '<' && !strncmp(name, ":tmx", 4));
+}
+
 /* Whether a line can be one of sentences, and whether the first one begins a text. */
 static bool check_line(const TextReader *reader, const char *line, size_t length, Error *error)
 {
@@ -31,7 +40,7 @@ static bool check_line(const TextReader *reader, const char *line, size_t length
                          "<'%s')",
                          reader->name, reader->line, reader->name, reader->name);
     if (reader->line > 1) return true;
-    if (text_is_xml(line))
+    if (is_xml(line))
         return error_set(
             error,
             "%s is XML: of a TMX, which has both sides, give the one file as "
@@ -200,7 +209,7 @@ TextResult records_next(Records *r, Error *error)
     for (int side = 0; side < 2; side++) r->field[side] = line + count, r->length[side] = 0;
     if (text_is_blank(line, count)) return TEXT_LINE;
     bool comment = !strncmp(line, "<!--", 4) && !memchr(line, '\t', count);  // before a TMX
-    if (!r->delimiter && (comment || text_is_xml(line))) {
+    if (!r->delimiter && (comment || is_xml(line))) {
         r->tmx = tmx_open(reader, line, count, r->column, r->languages);
         return r->tmx ? tmx_next(r->tmx, r->field, r->length, error)
                       : (error_memory(error, "for a reader of XML"), TEXT_ERROR);

@@ -176,9 +176,9 @@ static bool read_block(TextReader *reader, Error *error)
            begin_unzip(reader, error);
 }
 
-/* Files that are not plain text, by the bytes that they have in one place, and the command that
- * writes their text; NULL: a document of an office program. UTF-32 stands before UTF-16, which begins
- * with the same bytes. */
+/* Files that are not plain text, by the bytes that they have in one place, or if these are NULL by
+ * their encoding; and the command that writes their text, NULL: a document of an office program. UTF-32
+ * stands before UTF-16, which begins with the same bytes. */
 typedef struct Format {
     const char *bytes;
     int length, place;
@@ -201,27 +201,24 @@ static const Format FORMATS[] = {
     {"\0\0\xfe\xff", 4, 0, "UTF-32", "iconv -f UTF-32 -t UTF-8"},
     {"\xff\xfe", 2, 0, "UTF-16", "iconv -f UTF-16 -t UTF-8"},
     {"\xfe\xff", 2, 0, "UTF-16", "iconv -f UTF-16 -t UTF-8"},
+    {NULL, 0, 0, "UTF-32LE", "iconv -t UTF-8 -f UTF-32LE"},
+    {NULL, 0, 0, "UTF-32BE", "iconv -t UTF-8 -f UTF-32BE"},
+    {NULL, 0, 0, "UTF-16LE", "iconv -t UTF-8 -f UTF-16LE"},
+    {NULL, 0, 0, "UTF-16BE", "iconv -t UTF-8 -f UTF-16BE"},
 };
 
 /* The format of a text, of which the buffer has the beginning; NULL: it is plain. */
 static const Format *format_of(const TextReader *reader)
 {
-    static const Format WIDE[] = {{"", 0, 0, "UTF-32LE", "iconv -t UTF-8 -f UTF-32LE"},
-                                  {"", 0, 0, "UTF-32BE", "iconv -t UTF-8 -f UTF-32BE"},
-                                  {"", 0, 0, "UTF-16LE", "iconv -t UTF-8 -f UTF-16LE"},
-                                  {"", 0, 0, "UTF-16BE", "iconv -t UTF-8 -f UTF-16BE"}};
     const char *bytes = (char *)reader->buffer;
-    for (size_t i = 0; i < sizeof FORMATS / sizeof *FORMATS; i++) {
-        const Format *f = &FORMATS[i];
-        if (reader->end >= (size_t)(f->place + f->length) &&
-            !memcmp(bytes + f->place, f->bytes, (size_t)f->length))
-            return f;
-    }
     size_t count = reader->end < BLOCK ? reader->end : BLOCK;
     bool nul = !reader->replace && memchr(bytes, 0, count);
     const char *wide = nul ? encoding_wide(bytes, count) : NULL;
-    for (int i = 0; wide && i < 4; i++)
-        if (!strcmp(wide, WIDE[i].name)) return &WIDE[i];
+    for (const Format *f = FORMATS; f < FORMATS + sizeof FORMATS / sizeof *FORMATS; f++)
+        if (f->bytes ? reader->end >= (size_t)(f->place + f->length) &&
+                           !memcmp(bytes + f->place, f->bytes, (size_t)f->length)
+                     : wide && !strcmp(wide, f->name))
+            return f;
     return NULL;
 }
 
@@ -299,7 +296,7 @@ static bool check_format(TextReader *reader, Error *error)
     const Format *f = format_of(reader);
     Members m = {.office = false};
     if (!f) return true;
-    bool tar = f->place == 257, zip = !strcmp(f->bytes, "PK\3\4"),
+    bool tar = f->place == 257, zip = !strcmp(f->name, "a zip archive"),
          again = strcmp(reader->name, TEXT_STANDARD_INPUT);
     if (tar) list_tar(&m, reader);
     if (zip) list_zip(&m, reader);

@@ -57,15 +57,6 @@ void text_close(TextReader *reader);  // allowed on a zeroed or closed reader
 bool text_columns(const char *line, size_t *length, const char *mark, const char **second,
                   size_t *second_length);
 
-/* Whether the first line of a text says that it is XML. <tmx may have the prefix of a namespace. */
-static inline bool text_is_xml(const char *line)
-{
-    line += strspn(line, " \t");
-    const char *name = line + strcspn(line, ": >");
-    return !strncmp(line, "<?xml", 5) || !strncmp(line, "<tmx", 4) ||
-           (*line == '<' && !strncmp(name, ":tmx", 4));
-}
-
 /* Whether a line, or a part of one, is of blanks and TABs only. */
 static inline bool text_is_blank(const char *line, size_t length)
 {
