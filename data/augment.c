@@ -205,14 +205,14 @@ static char *read_line(const Augment *a, const AugmentItem *item, CorpusSide sid
     bool space = false;
     if (!textstream_open(&line)) return NULL;
     for (int i = 0; i < item->pairs; i++) {
-        size_t length, tag = 0;
-        const char *next =
-            corpus_sentence(a->text, side, a->pair[item->first + i].number, &length);
-        if (side == SOURCE) tag = tokenizer_tag(a->vocabulary->tokenizer[SOURCE], next, length);
-        tag += tag < length && tag && next[tag] == ' ';
+        size_t tag = 0;
+        CorpusSentence next = corpus_sentence(a->text, side, a->pair[item->first + i].number);
+        if (side == SOURCE)
+            tag = tokenizer_tag(a->vocabulary->tokenizer[SOURCE], next.text, next.length);
+        tag += tag < next.length && tag && next.text[tag] == ' ';
         if (space) putc(' ', line.out);
-        fwrite(next + tag, 1, length - tag, line.out);
-        space = needs_space(next + tag, length - tag);
+        fwrite(next.text + tag, 1, next.length - tag, line.out);
+        space = needs_space(next.text + tag, next.length - tag);
     }
     return textstream_close(&line);
 }

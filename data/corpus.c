@@ -51,19 +51,17 @@ bool corpus_copy(CorpusText *to, const CorpusText *text, size_t pair, Error *err
     size_t length[SIDES];
     for (int s = 0; s < SIDES; s++) {
         size_t end = to->pairs ? to->start[s][to->pairs] : 0;
-        corpus_sentence(text, s, pair, &length[s]);
+        length[s] = corpus_sentence(text, s, pair).length;
         if (!GROW(to->bytes[s], to->bytes_size[s], end + length[s])) return no_memory(error);
-        line[s] = corpus_sentence(text, s, pair, &length[s]);  // corpus_add does not move it
+        line[s] = corpus_sentence(text, s, pair).text;  // corpus_add does not move it
     }
     return corpus_add(to, line, length, text->line[pair], error);
 }
 
-const char *corpus_sentence(const CorpusText *text, CorpusSide side, size_t pair,
-                            size_t *length)
+CorpusSentence corpus_sentence(const CorpusText *text, CorpusSide side, size_t pair)
 {
-    size_t from = text->start[side][pair];
-    *length = text->start[side][pair + 1] - from;
-    return text->bytes[side] + from;
+    const size_t *start = text->start[side] + pair;
+    return (CorpusSentence){text->bytes[side] + start[0], start[1] - start[0]};
 }
 
 CorpusText corpus_part(const CorpusText *text, size_t from)
@@ -98,10 +96,10 @@ void corpus_characters(unsigned *times, const CorpusText *text, CorpusSide side,
 {
     unsigned code;
     for (size_t i = 0; i < text->pairs; i++) {
-        size_t length;
-        const char *sentence = corpus_sentence(text, side, i, &length);
-        for (size_t at = tokenizer_tag(tokenizer, sentence, length); at < length; times[code]++)
-            at += (size_t)utf8_decode(sentence + at, length - at, &code);
+        CorpusSentence s = corpus_sentence(text, side, i);
+        for (size_t at = tokenizer_tag(tokenizer, s.text, s.length); at < s.length;
+             times[code]++)
+            at += (size_t)utf8_decode(s.text + at, s.length - at, &code);
     }
 }
 
@@ -122,9 +120,8 @@ static int by_hash(const void *a, const void *b)
 
 static uint64_t source_hash(const CorpusText *text, size_t pair)
 {
-    size_t length;
-    const char *line = corpus_sentence(text, SOURCE, pair, &length);
-    return hash_bytes(HASH_START, line, length);
+    CorpusSentence sentence = corpus_sentence(text, SOURCE, pair);
+    return hash_bytes(HASH_START, sentence.text, sentence.length);
 }
 
 /* Removes the pairs whose source sentence is also in `other`, unless it would be more than a tenth. */
@@ -176,33 +173,25 @@ bool corpus_split(CorpusText *held_out, CorpusText *text, CorpusReport *report, 
     return good;
 }
 
-static int by_source(const void *a, const void *b)
+static uint64_t ids_hash(const Corpus *corpus, size_t number)
 {
-    const PairIds *x = a, *y = b;
-    int length = x->length[SOURCE], other = y->length[SOURCE];
-    return length == other
-               ? memcmp(x->id[SOURCE], y->id[SOURCE], (size_t)length * sizeof(int32_t))
-               : length - other;
+    PairIds pair = corpus_pair(corpus, number);
+    return hash_bytes(HASH_START, pair.id[SOURCE],
+                      (size_t)pair.length[SOURCE] * sizeof(int32_t));
 }
 
 bool corpus_overlap(size_t *pairs, const Corpus *some, const Corpus *all, Error *error)
 {
-    const size_t FOUND = SIZE_MAX;  // the number of a pair whose source is in `all`
-    PairIds *pair = malloc(some->pairs * sizeof *pair);
-    if (!pair) return no_memory(error);
-    for (size_t i = 0; i < some->pairs; i++) pair[i] = corpus_pair(some, i);
-    qsort(pair, some->pairs, sizeof *pair, by_source);
-    for (size_t i = 0; i < all->pairs; i++) {
-        PairIds key = corpus_pair(all, i),
-                *same = bsearch(&key, pair, some->pairs, sizeof key, by_source);
-        if (same) same->number = FOUND;
-    }
+    uint64_t *hash = malloc(all->pairs * sizeof *hash);
+    if (!hash) return no_memory(error);
+    for (size_t i = 0; i < all->pairs; i++) hash[i] = ids_hash(all, i);
+    qsort(hash, all->pairs, sizeof *hash, by_hash);
     *pairs = 0;
-    for (size_t i = 0; i < some->pairs; i++) {  // it finds the same one of equal pairs
-        PairIds *same = bsearch(&pair[i], pair, some->pairs, sizeof *pair, by_source);
-        *pairs += same->number == FOUND;
+    for (size_t i = 0; i < some->pairs; i++) {
+        uint64_t own = ids_hash(some, i);
+        *pairs += bsearch(&own, hash, all->pairs, sizeof *hash, by_hash) != NULL;
     }
-    free(pair);
+    free(hash);
     return true;
 }
 
@@ -255,12 +244,10 @@ static bool encode_sentence(void *context, size_t number, int worker, Error *err
     (void)worker;
     const Round *round = context;
     Ids *ids = &round->ids[number];
-    size_t length;
-    const char *line =
-        corpus_sentence(round->text, round->side, round->first + number, &length);
+    CorpusSentence line = corpus_sentence(round->text, round->side, round->first + number);
     ids->count = 0;
-    if (length > CORPUS_MAX_SENTENCE) return true;
-    if (!tokenizer_encode(round->tokenizer, ids, line, length, error)) return false;
+    if (line.length > CORPUS_MAX_SENTENCE) return true;
+    if (!tokenizer_encode(round->tokenizer, ids, line.text, line.length, error)) return false;
     if (ids->count <= round->max_length)
         return ids_push(ids, NULL, ID_END, 0) || no_memory(error);
     free(ids->id);

@@ -110,9 +110,12 @@ enum { CORPUS_CODES = 0x110000 };
 void corpus_characters(unsigned *times, const CorpusText *text, CorpusSide side,
                        const Tokenizer *tokenizer);
 
-/* One sentence of the text, not ended by NUL. */
-const char *corpus_sentence(const CorpusText *text, CorpusSide side, size_t pair,
-                            size_t *length);
+/* One sentence of the text, valid until it is changed, and not ended by NUL. */
+typedef struct CorpusSentence {
+    const char *text;
+    size_t length;
+} CorpusSentence;
+CorpusSentence corpus_sentence(const CorpusText *text, CorpusSide side, size_t pair);
 
 /* Text to ids, by each side's tokenizer (both may be the same one), on all threads of workers,
  * or on this thread if workers is NULL. A pair with more than max_length tokens on a side, </s> not

@@ -19,24 +19,12 @@ static const double CORRELATED = 0.5, RATHER = 0.3;  // at least; more than as t
 enum { UNRELATED_LENGTH = 15, UNRELATED_WINDOWS = 3 };
 static const double UNRELATED = 0.2, VARIED = 0.2;
 
-typedef struct Line {
-    const char *text;
-    size_t length;
-} Line;
-
-static Line line_of(const CorpusText *text, CorpusSide side, size_t pair)
-{
-    Line line;
-    line.text = corpus_sentence(text, side, pair, &line.length);
-    return line;
-}
-
-static bool is_same(Line a, Line b)
+static bool is_same(CorpusSentence a, CorpusSentence b)
 {
     return a.length == b.length && !memcmp(a.text, b.text, a.length);
 }
 
-static bool is_number(Line line)
+static bool is_number(CorpusSentence line)
 {
     size_t digits = 0, at = 0;
     for (; at < line.length && memchr("0123456789+-.,#", line.text[at], 15); at++)
@@ -44,24 +32,24 @@ static bool is_number(Line line)
     return digits && at == line.length;
 }
 
-static bool is_address(Line line)
+static bool is_address(CorpusSentence line)
 {
     return (line.length > 7 && !memcmp(line.text, "http://", 7)) ||
            (line.length > 8 && !memcmp(line.text, "https://", 8));
 }
 
-static bool is_quoted(Line line)
+static bool is_quoted(CorpusSentence line)
 {
     return line.length > 1 && line.text[0] == '"' && line.text[line.length - 1] == '"';
 }
 
-static bool is_doubled(Line line)
+static bool is_doubled(CorpusSentence line)
 {
     return is_quoted(line) && memmem(line.text + 1, line.length - 2, "\"\"", 2);
 }
 
 /* Whether the line has `open`, one to `most` letters, digits, # or /, and `close`. */
-static bool has_markup(Line line, char open, char close, size_t most)
+static bool has_markup(CorpusSentence line, char open, char close, size_t most)
 {
     for (const char *at = line.text, *end = at + line.length; at < end; at++) {
         if (!(at = memchr(at, open, (size_t)(end - at)))) return false;
@@ -72,7 +60,7 @@ static bool has_markup(Line line, char open, char close, size_t most)
     return false;
 }
 
-static int times(Line line, const char *mark)
+static int times(CorpusSentence line, const char *mark)
 {
     int count = 0;
     size_t width = strlen(mark);
@@ -82,7 +70,7 @@ static int times(Line line, const char *mark)
 }
 
 /* Ġ is a letter of Maltese: as a mark it begins most words. */
-static bool has_pieces(Line line)
+static bool has_pieces(CorpusSentence line)
 {
     int words = times(line, "Ġ");
     return times(line, "▁") || times(line, "@@ ") || times(line, "￭") ||
@@ -90,12 +78,12 @@ static bool has_pieces(Line line)
            (words > 1 && words * 2 > times(line, " "));
 }
 
-static bool has_tags(Line line)
+static bool has_tags(CorpusSentence line)
 {
     return has_markup(line, '<', '>', 8) || times(line, "{\\");
 }
 
-static bool has(CorpusCheckKind kind, Line s, Line t)
+static bool has(CorpusCheckKind kind, CorpusSentence s, CorpusSentence t)
 {
     switch (kind) {
     case CHECK_SAME: return is_same(s, t);
@@ -204,10 +192,10 @@ bool corpus_is_unspaced(const CorpusText *text, CorpusSide side)
  * any three different ones strike each other out (Misra and Gries 1982). */
 static void find_often(CorpusCheck *check, const CorpusText *text, CorpusSide side)
 {
-    Line left[2] = {{"", 0}, {"", 0}};
+    CorpusSentence left[2] = {{"", 0}, {"", 0}};
     size_t votes[2] = {0};
     for (size_t i = 0; i < text->pairs; i++) {
-        Line line = line_of(text, side, i);
+        CorpusSentence line = corpus_sentence(text, side, i);
         int k = is_same(line, left[0]) || !(votes[0] || is_same(line, left[1])) ? 0 : 1;
         if (is_same(line, left[k]) || !votes[k]) left[k] = line, votes[k]++;
         else votes[0]--, votes[1]--;
@@ -216,7 +204,7 @@ static void find_often(CorpusCheck *check, const CorpusText *text, CorpusSide si
         char start[4 * sizeof check->sentence[side]];
         size_t count = 0;
         for (size_t i = 0; votes[k] && i < text->pairs; i++)
-            count += is_same(line_of(text, side, i), left[k]);
+            count += is_same(corpus_sentence(text, side, i), left[k]);
         if (count * 3 <= text->pairs || count < check->often[side]) continue;
         check->often[side] = count;
         snprintf(start, sizeof start, "%.*s", (int)left[k].length, left[k].text);
@@ -228,10 +216,11 @@ CorpusCheck corpus_check(const CorpusText *text, const char *tag)
 {
     CorpusCheck check = {0};
     for (size_t i = 0; i < text->pairs; i++) {
-        Line s = line_of(text, SOURCE, i), t = line_of(text, TARGET, i);
+        CorpusSentence s = corpus_sentence(text, SOURCE, i),
+                       t = corpus_sentence(text, TARGET, i);
         size_t without = tag ? corpus_tag(s.text, s.length, tag) : 0;
         without += without && without < s.length;  // the space
-        s = (Line){s.text + without, s.length - without};
+        s = (CorpusSentence){s.text + without, s.length - without};
         for (int kind = 0; kind < CHECKS; kind++)
             if (has((CorpusCheckKind)kind, s, t) && !check.pairs[kind]++)
                 check.first[kind] = text->line[i];

@@ -18,9 +18,8 @@ static bool check_one_line(const CorpusText *text, const char *name, Error *erro
     } END[] = {{"\xe2\x80\xa8", "U+2028", "\\xe2\\x80\\xa8"},
                {"\xc2\x85", "U+0085", "\\xc2\\x85"}};
     for (int i = 0; text->pairs && i < 2; i++) {
-        size_t length;
-        const char *line = corpus_sentence(text, TARGET, text->pairs - 1, &length);
-        if (memmem(line, length, END[i].bytes, strlen(END[i].bytes)))
+        CorpusSentence line = corpus_sentence(text, TARGET, text->pairs - 1);
+        if (memmem(line.text, line.length, END[i].bytes, strlen(END[i].bytes)))
             return error_set(error,
                              "%s has one line: the lines seem to end in %s: give <(sed "
                              "'s/%s/\\n/g' '%s') in its place",
@@ -136,15 +135,14 @@ bool corpus_tags(StringList *tags, size_t *times, const CorpusText *text,
 {
     for (size_t i = 0; i < text->pairs; i++) {
         char tag[256];
-        size_t length;
-        const char *line = corpus_sentence(text, SOURCE, i, &length);
-        size_t size = corpus_tag(line, length, pattern);
-        int without = size ? 0 : (int)tag_without_space(line, length, pattern);
+        CorpusSentence line = corpus_sentence(text, SOURCE, i);
+        size_t size = corpus_tag(line.text, line.length, pattern);
+        int without = size ? 0 : (int)tag_without_space(line.text, line.length, pattern);
         if (without)
             return error_set(error, "%s:%llu: there is no space after the tag '%.*s'",
                              files->file[text->line[i].file].source,
-                             (unsigned long long)text->line[i].line, without, line);
-        snprintf(tag, sizeof tag, "%.*s", (int)size, line);
+                             (unsigned long long)text->line[i].line, without, line.text);
+        snprintf(tag, sizeof tag, "%.*s", (int)size, line.text);
         if (size && !add_tag(tags, times, tag, pattern, error)) return false;
     }
     return true;

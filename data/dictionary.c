@@ -62,9 +62,8 @@ bool dictionary_count(Dictionary *d, const CorpusText *text, Error *error)
     if (!d->count || U_FAILURE(status)) return error_memory(error, "for pairs of words");
     for (size_t pair = 0; pair < text->pairs; pair += 1 + text->pairs / DICTIONARY_PAIRS) {
         for (int side = 0; side < SIDES; side++) {
-            size_t length;
-            const char *line = corpus_sentence(text, (CorpusSide)side, pair, &length);
-            if (!dictionary_words(d, word[side], &count[side], line, length, error))
+            CorpusSentence line = corpus_sentence(text, (CorpusSide)side, pair);
+            if (!dictionary_words(d, word[side], &count[side], line.text, line.length, error))
                 return false;
             word[side][count[side]].hash = 0;  // with this one, words are counted alone
         }

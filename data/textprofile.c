@@ -74,12 +74,11 @@ bool textprofile_read(TextProfile *p, const CorpusText *text, const char *path, 
     bool good = textprofile_language(&p->language, path, error);
     int lines = 0;
     for (size_t i = 0; good && i < text->pairs; i += 1 + text->pairs / SAMPLE, lines++) {
-        size_t length;
         int sentences = 0;
-        const char *line = corpus_sentence(text, SOURCE, i, &length);
-        good = segments_find(&segments, line, length, p->language, error);
+        CorpusSentence line = corpus_sentence(text, SOURCE, i);
+        good = segments_find(&segments, line.text, line.length, p->language, error);
         for (int s = 0; s < segments.count; s++) sentences += !segments.segment[s].kept;
-        LetterCase letters = text_case(line, length);
+        LetterCase letters = text_case(line.text, line.length);
         p->sentences += sentences > 1;
         p->upper += letters == CASE_UPPER;
         p->title += letters == CASE_TITLE;

@@ -344,9 +344,8 @@ void report_validation(const Run *run, const Validation *v, bool best)
                         : ": no line has four words, which BLEU counts");
     for (int i = 0; i < SAMPLES && i < v->translated; i++) {
         int s = (int)((long long)i * v->translated / SAMPLES);
-        size_t n;
-        const char *source = corpus_sentence(&run->valid_text, SOURCE, (size_t)s, &n);
-        console_cut("    ", source, n);
+        CorpusSentence source = corpus_sentence(&run->valid_text, SOURCE, (size_t)s);
+        console_cut("    ", source.text, source.length);
         console_cut(v->is_exact[s] ? "    ✓ → " : "      → ", v->hypothesis[s],
                     strlen(v->hypothesis[s]));
     }
@@ -357,19 +356,19 @@ void report_validation(const Run *run, const Validation *v, bool best)
 static void say_command(const Run *run)
 {
     enum { LONGEST = 80 };
-    const char *folder = run->settings->run.output, *text = "";
-    size_t n = 0;
+    const char *folder = run->settings->run.output;
+    CorpusSentence s = {"", 0};
     for (size_t i = 0; i < run->valid_text.pairs; i++) {
-        text = corpus_sentence(&run->valid_text, SOURCE, i, &n);
-        if (n >= 15 && n <= LONGEST && !memchr(text, '\'', n)) break;
+        s = corpus_sentence(&run->valid_text, SOURCE, i);
+        if (s.length >= 15 && s.length <= LONGEST && !memchr(s.text, '\'', s.length)) break;
     }
-    if (n > LONGEST) n = LONGEST;
+    int n = s.length < LONGEST ? (int)s.length : LONGEST;
     const char *quote = strchr(folder, '\'')                        ? "\""
                         : strpbrk(folder, " \t$&*?;()<>|\\\"`#~[!") ? "'"
                                                                     : "";
-    const char *mark = memchr(text, '\'', n) ? "\"" : "'";
+    const char *mark = memchr(s.text, '\'', (size_t)n) ? "\"" : "'";
     console_say("translate with: %stranslate --model %s%s%s --attention attention.png %s%.*s%s",
-                command_prefix(), quote, folder, quote, mark, (int)n, text, mark);
+                command_prefix(), quote, folder, quote, mark, n, s.text, mark);
 }
 
 void report_end(const Run *run, const char *limit)

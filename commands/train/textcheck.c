@@ -118,9 +118,8 @@ bool textcheck(CorpusCheck *all, const CorpusText *text, const CorpusFiles *file
                 all->often[side] = check.often[side];
                 memcpy(all->sentence[side], check.sentence[side], sizeof *check.sentence);
             }
-        size_t length;
-        const char *line = corpus_sentence(&part, SOURCE, 0, &length);
-        if (from && !corpus_tag(line, length, settings_tag(settings)) &&
+        CorpusSentence line = corpus_sentence(&part, SOURCE, 0);
+        if (from && !corpus_tag(line.text, line.length, settings_tag(settings)) &&
             corpus_swapped(&part, &first) == SIDES)
             all->swapped = file;
     }
@@ -219,9 +218,8 @@ bool textcheck_tags(TagCheck *check, const CorpusText *text, const CorpusText *v
     check->names = out ? textstream_close(&stream) : NULL;
     check->untagged = 0;
     for (size_t i = 0; i < valid->pairs && tagged * 10 >= text->pairs * 9; i++) {
-        size_t length;
-        const char *line = corpus_sentence(valid, SOURCE, i, &length);
-        check->untagged += !tokenizer_tag(tokenizer, line, length);
+        CorpusSentence line = corpus_sentence(valid, SOURCE, i);
+        check->untagged += !tokenizer_tag(tokenizer, line.text, line.length);
     }
     if (good && settings->data.tag && !tags.count)
         good = error_set(error, "no source sentence begins with a word that matches --tag '%s'",

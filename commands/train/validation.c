@@ -97,12 +97,11 @@ static char *split_pieces(const void *tokenizer, const char *text, Error *error)
 static char *reference_of(const Validation *v, size_t pair, Error *error)
 {
     char *normal;
-    size_t length;
-    const char *text = corpus_sentence(&v->run->valid_text, TARGET, pair, &length);
-    if (!tokenizer_normal_form(v->run->vocabulary.tokenizer[TARGET], &normal, text, length,
+    CorpusSentence s = corpus_sentence(&v->run->valid_text, TARGET, pair);
+    if (!tokenizer_normal_form(v->run->vocabulary.tokenizer[TARGET], &normal, s.text, s.length,
                                error))
         return NULL;
-    char *reference = normal ? composed(normal, strlen(normal)) : composed(text, length);
+    char *reference = normal ? composed(normal, strlen(normal)) : composed(s.text, s.length);
     free(normal);
     if (!reference) error_memory(error, "to score translations");
     return reference;

@@ -56,10 +56,9 @@ static void assert_pair(const CorpusText *of, size_t pair, const char *source,
 {
     const char *const wanted[SIDES] = {source, target};
     for (int side = 0; side < SIDES; side++) {
-        size_t length;
-        const char *got = corpus_sentence(of, side, pair, &length);
-        assert_int_equal(length, strlen(wanted[side]));
-        assert_memory_equal(got, wanted[side], length);
+        CorpusSentence got = corpus_sentence(of, side, pair);
+        assert_int_equal(got.length, strlen(wanted[side]));
+        assert_memory_equal(got.text, wanted[side], got.length);
     }
 }
 
@@ -248,10 +247,9 @@ TEST(held_out_sentences)
         int common = 0;
         for (size_t i = 0; i < text.pairs; i++)
             for (size_t k = 0; k < held.pairs; k++) {
-                size_t n, m;
-                const char *a = corpus_sentence(&text, SOURCE, i, &n),
-                           *b = corpus_sentence(&held, SOURCE, k, &m);
-                common += n == m && !memcmp(a, b, n);
+                CorpusSentence a = corpus_sentence(&text, SOURCE, i),
+                               b = corpus_sentence(&held, SOURCE, k);
+                common += a.length == b.length && !memcmp(a.text, b.text, a.length);
             }
         assert_int_equal(held.pairs, 500);
         assert_int_equal(text.pairs, 500 - report.common);
