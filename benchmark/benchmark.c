@@ -41,7 +41,7 @@ static void say(const char *format, ...)
 
 static bool read_real(Corpus *corpus, Report *report, const Plan *plan, Error *error)
 {
-    CorpusFile file = {.source = plan->corpus, .target = plan->corpus_target};
+    CorpusFile file = {.source = plan->corpus, .target = plan->corpus_target, .column = {1, 2}};
     CorpusFiles files = {.file = &file, .count = 1};
     CorpusText text;
     CorpusReport counts;

@@ -1,9 +1,6 @@
 /* corpusreader.c -- reads a corpus; see corpusreader.h. */
 #include "data/corpusreader.h"
 
-#include "data/records.h"
-#include "data/text.h"
-
 #include <assert.h>
 #include <fnmatch.h>
 #include <stdio.h>
@@ -46,10 +43,7 @@ static bool read_file(CorpusText *text, CorpusReport *report, const CorpusFiles 
     Records records;
     TextReader *reader = records.reader;
     TextResult result = TEXT_END;
-    bool good = records_open(&records, file->source, file->target, file->column, error);
-    records.languages = file->languages;
-    for (int side = 0; side < SIDES; side++)
-        reader[side].replace = file->invalid == TEXT_REPLACE;
+    bool good = records_open(&records, file, error);
     while (good && (result = records_next(&records, error)) == TEXT_LINE) {
         CorpusLine where = {.file = (unsigned)n, .line = reader[SOURCE].line};
         bool source = text_is_blank(records.field[SOURCE], records.length[SOURCE]),

@@ -3,17 +3,7 @@
 
 #include "base/options.h"
 #include "data/corpus.h"
-
-/* Paths of two files, which go together line by line; or without a target, of one table
- * (data/records.h). */
-typedef struct CorpusFile {
-    const char *source, *target;
-    int times;              // corpus_repeat; 0 is 1
-    int invalid;            // a TextInvalid
-    int column[SIDES];      // of a table; 0: 1 and 2
-    const char *languages;  // of a TMX, "en,fr"; NULL: the columns number them
-    const char *replay;     // the run whose text it was; NULL: none
-} CorpusFile;
+#include "data/records.h"
 
 typedef struct CorpusFiles {
     CorpusFile *file;  // [count]

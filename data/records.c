@@ -6,12 +6,14 @@
 
 enum { LONGEST = 1 << 22 };  // bytes of a record of several lines
 
-bool records_open(Records *r, const char *source, const char *target, const int *column,
-                  Error *error)
+bool records_open(Records *r, const CorpusFile *file, Error *error)
 {
-    *r = (Records){.column = {column[0] ? column[0] : 1, column[1] ? column[1] : 2}};
-    return text_open(&r->reader[0], source, error) &&
-           (!target || text_open(&r->reader[1], target, error));
+    *r = (Records){.file = file};
+    bool good = text_open(&r->reader[0], file->source, error) &&
+                (!file->target || text_open(&r->reader[1], file->target, error));
+    for (int side = 0; side < 2; side++)
+        r->reader[side].replace = file->invalid == TEXT_REPLACE;
+    return good;
 }
 
 void records_close(Records *r)
@@ -82,7 +84,7 @@ static TextResult next_lines(Records *r, Error *error)
 static void take(Records *r, int column, const char *begin, const char *end)
 {
     for (int side = 0; side < 2; side++)
-        if (r->column[side] == column)
+        if (r->file->column[side] == column)
             r->field[side] = begin, r->length[side] = (size_t)(end - begin);
 }
 
@@ -176,7 +178,7 @@ static bool check_columns(Records *r, const char *line, size_t number, int colum
                           Error *error)
 {
     const char *name = r->reader->name;
-    int most = r->column[0] > r->column[1] ? r->column[0] : r->column[1];
+    const int *column = r->file->column, most = column[0] > column[1] ? column[0] : column[1];
     if (!r->columns) r->columns = columns > most ? columns : most;
     if (r->delimiter != '\t')
         return columns == r->columns ||
@@ -210,7 +212,7 @@ TextResult records_next(Records *r, Error *error)
     if (text_is_blank(line, count)) return TEXT_LINE;
     bool comment = !strncmp(line, "<!--", 4) && !memchr(line, '\t', count);  // before a TMX
     if (!r->delimiter && (comment || is_xml(line))) {
-        r->tmx = tmx_open(reader, line, count, r->column, r->languages);
+        r->tmx = tmx_open(reader, line, count, r->file->column, r->file->languages);
         return r->tmx ? tmx_next(r->tmx, r->field, r->length, error)
                       : (error_memory(error, "for a reader of XML"), TEXT_ERROR);
     }

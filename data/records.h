@@ -18,22 +18,29 @@
     "sep=\"\\t\") "                                                                            \
     "for r in csv.reader(sys.stdin, \"excel-tab\")]' <OLD >NEW"
 
-typedef struct Records {
-    TextReader reader[2];   // of source and target; or the first one, of a table
+/* Paths of two files, which go together line by line; or without a target, of one table. */
+typedef struct CorpusFile {
+    const char *source, *target;
+    int times;              // corpus_repeat; 0 is 1
+    int invalid;            // a TextInvalid
     int column[2];          // of source and target in a table, from 1
-    char delimiter;         // 0: no line with text is read yet
-    int columns;            // of each record of CSV; 0: none is read yet
-    char *buffer;           // of a record of CSV, its fields without quotation marks; or NULL
-    Tmx *tmx;               // or NULL
-    const char *languages;  // the caller sets it: of a TMX, "en,fr"; NULL: column numbers them
-    const char *field[2];   // [length] the last pair, valid until the next one
+    const char *languages;  // of a TMX, "en,fr"; NULL: the columns number them
+    const char *replay;     // the run whose text it was; NULL: none
+} CorpusFile;
+
+typedef struct Records {
+    const CorpusFile *file;
+    TextReader reader[2];  // of source and target; or the first one, of a table
+    char delimiter;        // 0: no line with text is read yet
+    int columns;           // of each record of CSV; 0: none is read yet
+    char *buffer;          // of a record of CSV, its fields without quotation marks; or NULL
+    Tmx *tmx;              // or NULL
+    const char *field[2];  // [length] the last pair, valid until the next one
     size_t length[2];
 } Records;
 
-/* Opens two files; or with a target of NULL a table, of which column [2] are read, 0 for 1 and 2. Close
- * it even if this fails. */
-bool records_open(Records *records, const char *source, const char *target, const int *column,
-                  Error *error);
+/* Opens what a CorpusFile names, which must stay where it is. Close it even if this fails. */
+bool records_open(Records *records, const CorpusFile *file, Error *error);
 
 /* Reads the next pair. Fails where a line has too few columns, or in CSV too many, a quotation mark no
  * partner, or one of two files more lines than the other, and for JSON. A blank line of a table is a

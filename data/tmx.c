@@ -26,8 +26,9 @@ struct Tmx {
     bool suspended;              // the parser, at the end of a unit
     char header[LANGUAGE_NAME];  // the srclang, until its place is known
     char language[LANGUAGES][LANGUAGE_NAME];
-    int languages, column[2];  // column: of source and target, from 1
-    bool known, whole;         // languages: there are some; they differ in their regions only
+    int languages;
+    const int *column;  // [2] of source and target, from 1
+    bool known, whole;  // languages: there are some; they differ in their regions only
     char wanted[2][LANGUAGE_NAME];  // those of source and target; "" if not yet known
     Variant variant[LANGUAGES];     // of the unit
     int variants;
@@ -55,12 +56,12 @@ static const char *value_of(const char **attribute, const char *name)
 /* language (=) "en-US" for en_US; "" for what is none. */
 static void take_language(char language[LANGUAGE_NAME], const char *from)
 {
-    size_t length = 0;
-    for (; isalnum((unsigned char)from[length]) || (from[length] && strchr("-_", from[length]));
-         length++)
-        if (length + 1 < LANGUAGE_NAME)
-            language[length] = from[length] == '_' ? '-' : from[length];
-    language[from[length] || length >= LANGUAGE_NAME ? 0 : length] = 0;
+    int length = snprintf(language, LANGUAGE_NAME, "%s", from);
+    if (length >= LANGUAGE_NAME) *language = 0;
+    for (char *s = language; *s; s++) {
+        if (*s == '_') *s = '-';
+        if (!isalnum((unsigned char)*s) && *s != '-') *language = 0;
+    }
 }
 
 /* Whether a language is another one, or that of a region: en-US is in en. */
@@ -173,8 +174,8 @@ Tmx *tmx_open(TextReader *reader, const char *line, size_t length, const int col
     if (!t) return NULL;
     size_t blanks = strspn(line, " \t");  // which may not stand before <?xml
     t->reader = reader, t->line = line + blanks, t->length = length - blanks;
+    t->column = column;
     t->parser = XML_ParserCreate("UTF-8");
-    memcpy(t->column, column, sizeof t->column);
     for (int side = 0; languages && side < 2; side++) {
         char name[2 * LANGUAGE_NAME];
         snprintf(name, sizeof name, "%s", side ? strchr(languages, ',') + 1 : languages);

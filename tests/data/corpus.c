@@ -46,7 +46,7 @@ static void write_file(const char *name, const char *bytes)
 static bool read_corpus(bool pairs, bool tsvs)
 {
     CorpusFile file[] = {{.source = path[0], .target = path[1]},
-                         {.source = path[pairs ? 2 : 0]}};
+                         {.source = path[pairs ? 2 : 0], .column = {1, 2}}};
     CorpusFiles files = {.file = file + !pairs, .count = pairs + tsvs};
     return corpus_read(&text, &report, &files, &error);
 }
@@ -107,7 +107,7 @@ TEST(units_of_a_tmx)
     assert_lines(&report.skipped[LACKS_LANGUAGE], 1, 2, 0);
     assert_string_equal(report.tmx, "source en, target fr, of en, fr, de");
     corpus_text_free(&text);
-    CorpusFile file = {.source = path[0], .languages = "de,fr"};
+    CorpusFile file = {.source = path[0], .column = {1, 2}, .languages = "de,fr"};
     CorpusFiles files = {.file = &file, .count = 1};
     assert_false(corpus_read(&text, &report, &files, &error));
     assert_non_null(strstr(

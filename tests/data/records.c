@@ -17,8 +17,8 @@ static const char *pairs_of(const char *text, int source, int target)
     assert_true(fputs(text, file) >= 0);
     fclose(file);
     *joined = 0;
-    assert_true(records_open(&records, path, NULL, (int[]){source, target}, &error));
-    records.languages = languages;
+    CorpusFile table = {.source = path, .column = {source, target}, .languages = languages};
+    assert_true(records_open(&records, &table, &error));
     while ((result = records_next(&records, &error)) == TEXT_LINE)
         for (int side = 0; side < 2; side++)
             strcat(strncat(joined, records.field[side], records.length[side]),

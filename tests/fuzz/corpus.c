@@ -44,6 +44,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                     fuzz_file(two, "two", data + size - second, second)};
     CorpusFile file = {.source = name[0],
                        .target = flags & 2 ? NULL : name[1],
+                       .column = {1, 2},
                        .invalid = flags & 1 ? TEXT_REPLACE : TEXT_STOP};
     CorpusFiles files = {&file, 1};
     CorpusText text;
