@@ -12,6 +12,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <fnmatch.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -229,36 +230,30 @@ typedef struct Members {
 } Members;
 
 /* Adds a member, unless it is a folder, or has no printable name. */
-static void add_member(Members *m, const char *name, size_t length)
+static void add_member(Members *m, const char *bytes, size_t count)
 {
-    static const char *const OFFICE[] = {"[Content_Types].xml", "mimetype", "word/", "xl/",
-                                         "ppt/"};
-    size_t used = strlen(m->names), bad;
-    for (int i = 0; i < 5; i++) {
-        size_t most = i < 2 ? length : strlen(OFFICE[i]);
-        m->office |=
-            length >= most && strlen(OFFICE[i]) == most && !memcmp(name, OFFICE[i], most);
-    }
-    bool good = length && name[length - 1] != '/' && utf8_is_valid(name, length, &bad);
+    static const char *const OFFICE[] = {"\\[Content_Types].xml", "mimetype", "word/*", "xl/*",
+                                         "ppt/*"};
+    char name[sizeof m->names];
+    snprintf(name, sizeof name, "%.*s", (int)count, bytes);
+    size_t length = strlen(name), used = strlen(m->names);
+    for (int i = 0; i < 5; i++) m->office |= !fnmatch(OFFICE[i], name, 0);
+    bool good = length && name[length - 1] != '/' && utf8_is_valid(name, length, NULL);
     for (size_t i = 0; good && i < length; i++) good = (unsigned char)name[i] >= ' ';
     if (good && used + length + 3 < sizeof m->names)
-        snprintf(m->names + used, sizeof m->names - used, "%s%.*s", used ? ", " : "",
-                 (int)length, name);
+        snprintf(m->names + used, sizeof m->names - used, "%s%s", used ? ", " : "", name);
 }
 
 /* Of a zip archive, from the list at its end; or if it cannot be read again, from its beginning. */
 static void list_zip(Members *m, const TextReader *reader)
 {
-    static unsigned char block[BLOCK + 1];
-    const unsigned char *bytes = reader->buffer;
+    unsigned char *bytes = reader->buffer;
     struct stat file;
     ssize_t count = (ssize_t)reader->end;
     bool again = !reader->unzip && !fstat(reader->descriptor, &file) && S_ISREG(file.st_mode);
-    if (again) {
-        count = pread(reader->descriptor, block, BLOCK,
+    if (again)
+        count = pread(reader->descriptor, bytes, BLOCK,
                       file.st_size > BLOCK ? file.st_size - BLOCK : 0);
-        bytes = block;
-    }
     for (ssize_t at = 0, header = again ? 46 : 30; at + header < count; at++) {
         if (memcmp(bytes + at, again ? "PK\1\2" : "PK\3\4", 4)) continue;
         const unsigned char *size = bytes + at + header - (again ? 18 : 4);
@@ -340,16 +335,14 @@ static bool check_line(TextReader *reader, const char **line, size_t *length, Er
                          "%s:%zu: %s, as the lines around it are: mend the line, or set "
                          "`invalid` to replace",
                          reader->name, reader->line, where);
-    if (!*name)
-        return error_set(error,
-                         "%s:%zu: %s: convert the file from the encoding of its language, such "
-                         "as WINDOWS-1250, SHIFT_JIS or GB18030 (iconv -f ENCODING -t UTF-8), "
-                         "or set `invalid` to replace",
-                         reader->name, reader->line, where);
     return error_set(error,
-                     "%s:%zu: %s: convert the file, for example from %s (iconv -f %s -t "
-                     "UTF-8), or set `invalid` to replace",
-                     reader->name, reader->line, where, name, name);
+                     "%s:%zu: %s: convert the file%s%s (iconv -f %s -t UTF-8), or set "
+                     "`invalid` to replace",
+                     reader->name, reader->line, where,
+                     *name ? ", for example from "
+                           : " from the encoding of its language, such as WINDOWS-1250, "
+                             "SHIFT_JIS or GB18030",
+                     name, *name ? name : "ENCODING");
 }
 
 /* Reads blocks until the buffer has a whole line. *count (=) its bytes, *feed (=) its LF, or
