@@ -17,11 +17,6 @@ static size_t pair_tokens(const Corpus *corpus, size_t number)
     return (size_t)pair.length[SOURCE] + (size_t)pair.length[TARGET];
 }
 
-static bool no_memory(Error *error)
-{
-    return error_memory(error, "to divide the corpus into updates");
-}
-
 bool batches_init(Batches *batches, const Corpus *corpus, uint64_t seed, int batch_tokens,
                   Error *error)
 {
@@ -32,7 +27,8 @@ bool batches_init(Batches *batches, const Corpus *corpus, uint64_t seed, int bat
                          UINT32_MAX);
     batches->order = malloc(corpus->pairs * sizeof *batches->order);
     batches->first = malloc((corpus->pairs + 1) * sizeof *batches->first);
-    return (batches->order && batches->first) || no_memory(error);
+    return (batches->order && batches->first) ||
+           error_memory(error, "to divide the corpus into updates");
 }
 
 void batches_free(Batches *batches)
@@ -82,7 +78,8 @@ bool batches_update(Batches *batches, int *count, uint64_t epoch, size_t u, Erro
     batches_updates(batches, epoch);
     assert(u < batches->updates);
     uint32_t first = batches->first[u], pairs = batches->first[u + 1] - first;
-    if (!GROW(batches->pair, batches->pair_size, pairs)) return no_memory(error);
+    if (!GROW(batches->pair, batches->pair_size, pairs))
+        return error_memory(error, "to divide the corpus into updates");
     for (uint32_t i = 0; i < pairs; i++)
         batches->pair[i] = corpus_pair(batches->corpus, batches->order[first + i]);
     *count = (int)pairs;
@@ -99,7 +96,7 @@ bool batches_packed(Batches *batches, Packed *source, Packed *target, size_t fir
         size_t sentences = end - first, rows = from[sentences] - from[0];
         if (rows > INT_MAX) return error_set(error, "a batch has more than %d tokens", INT_MAX);
         if (!GROW(batches->start[side], batches->start_size[side], sentences + 1))
-            return no_memory(error);
+            return error_memory(error, "to divide the corpus into updates");
         int *start = batches->start[side];
         for (size_t i = 0; i <= sentences; i++) start[i] = (int)(from[i] - from[0]);
         *packed[side] =

@@ -19,11 +19,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool no_memory(Error *error)
-{
-    return error_set(error, "out of memory while reading the corpus");
-}
-
 /* ---- the text ---- */
 
 bool corpus_add(CorpusText *text, const char *const line[SIDES], const size_t length[SIDES],
@@ -34,12 +29,13 @@ bool corpus_add(CorpusText *text, const char *const line[SIDES], const size_t le
         size_t at = pair ? text->start[side][pair] : 0;
         if (!GROW(text->bytes[side], text->bytes_size[side], at + length[side]) ||
             !GROW(text->start[side], text->start_size[side], pair + 2))
-            return no_memory(error);
+            return error_memory(error, "for the corpus");
         if (length[side]) memcpy(text->bytes[side] + at, line[side], length[side]);
         text->start[side][pair] = at;
         text->start[side][pair + 1] = at + length[side];
     }
-    if (!GROW(text->line, text->line_size, pair + 1)) return no_memory(error);
+    if (!GROW(text->line, text->line_size, pair + 1))
+        return error_memory(error, "for the corpus");
     text->line[pair] = where;
     text->pairs++;
     return true;
@@ -52,7 +48,8 @@ bool corpus_copy(CorpusText *to, const CorpusText *text, size_t pair, Error *err
     for (int s = 0; s < SIDES; s++) {
         size_t end = to->pairs ? to->start[s][to->pairs] : 0;
         length[s] = corpus_sentence(text, s, pair).length;
-        if (!GROW(to->bytes[s], to->bytes_size[s], end + length[s])) return no_memory(error);
+        if (!GROW(to->bytes[s], to->bytes_size[s], end + length[s]))
+            return error_memory(error, "for the corpus");
         line[s] = corpus_sentence(text, s, pair).text;  // corpus_add does not move it
     }
     return corpus_add(to, line, length, text->line[pair], error);
@@ -131,7 +128,8 @@ static bool remove_common(CorpusText *text, CorpusReport *report, const CorpusTe
     size_t kept = 0, pairs = text->pairs, count = other->pairs;
     uint64_t *hash = malloc(count * sizeof *hash);
     bool *common = malloc(pairs * sizeof *common);
-    if (!hash || !common) return free(hash), free(common), no_memory(error);
+    if (!hash || !common)
+        return free(hash), free(common), error_memory(error, "for the corpus");
     for (size_t i = 0; i < count; i++) hash[i] = source_hash(other, i);
     qsort(hash, count, sizeof *hash, by_hash);
     for (size_t i = 0; i < pairs; i++) {
@@ -183,7 +181,7 @@ static uint64_t ids_hash(const Corpus *corpus, size_t number)
 bool corpus_overlap(size_t *pairs, const Corpus *some, const Corpus *all, Error *error)
 {
     uint64_t *hash = malloc(all->pairs * sizeof *hash);
-    if (!hash) return no_memory(error);
+    if (!hash) return error_memory(error, "for the corpus");
     for (size_t i = 0; i < all->pairs; i++) hash[i] = ids_hash(all, i);
     qsort(hash, all->pairs, sizeof *hash, by_hash);
     *pairs = 0;
@@ -249,41 +247,38 @@ static bool encode_sentence(void *context, size_t number, int worker, Error *err
     if (line.length > CORPUS_MAX_SENTENCE) return true;
     if (!tokenizer_encode(round->tokenizer, ids, line.text, line.length, error)) return false;
     if (ids->count <= round->max_length)
-        return ids_push(ids, NULL, ID_END, 0) || no_memory(error);
+        return ids_push(ids, NULL, ID_END, 0) || error_memory(error, "for the corpus");
     free(ids->id);
     *ids = (Ids){0};
     return true;
 }
 
 /* One side of the text to ids. Without keep_text, the side's text is freed. */
-static bool encode_side(Corpus *corpus, CorpusText *text, CorpusSide side,
-                        const Tokenizer *tokenizer, Workers *workers, int max_length,
+static bool encode_side(Corpus *corpus, CorpusText *text, Round *round, Workers *workers,
                         bool keep_text, Error *error)
 {
+    CorpusSide side = round->side;
     size_t released = 0, *start = malloc((text->pairs + 1) * sizeof *start);
-    Round round = {
-        text, side, tokenizer, (size_t)max_length, 0, calloc(ROUND, sizeof *round.ids)};
     Ids ids = {0};
-    bool good = (start && round.ids) || no_memory(error);
-    for (; good && round.first < text->pairs; round.first += ROUND) {
-        size_t left = text->pairs - round.first, count = left < ROUND ? left : ROUND;
-        good = workers_each(workers, count, encode_sentence, &round, error);
+    bool good = (start && round->ids) || error_memory(error, "for the corpus");
+    for (round->first = 0; good && round->first < text->pairs; round->first += ROUND) {
+        size_t left = text->pairs - round->first, count = left < ROUND ? left : ROUND;
+        good = workers_each(workers, count, encode_sentence, round, error);
         for (size_t i = 0; good && i < count; i++) {
-            const Ids *own = &round.ids[i];
-            good = GROW(ids.id, ids.size, ids.count + own->count) || no_memory(error);
+            const Ids *own = &round->ids[i];
+            good = GROW(ids.id, ids.size, ids.count + own->count) ||
+                   error_memory(error, "for the corpus");
             if (good && own->count)
                 memcpy(ids.id + ids.count, own->id, own->count * sizeof *ids.id);
-            start[round.first + i] = ids.count;
+            start[round->first + i] = ids.count;
             ids.count += own->count;
         }
-        size_t done = text->start[side][round.first + count];
+        size_t done = text->start[side][round->first + count];
         if (!keep_text && done - released >= RELEASE) {
             block_release(text->bytes[side] + released, done - released);
             released = done;
         }
     }
-    for (size_t i = 0; round.ids && i < ROUND; i++) free(round.ids[i].id);
-    free(round.ids);
     corpus->start[side] = start;
     corpus->id[side] = ids.id;
     if (!good) return false;
@@ -322,10 +317,16 @@ bool corpus_encode(Corpus *corpus, CorpusText *text, CorpusReport *report,
                    bool keep_text, Error *error)
 {
     bool good = true;
+    Round round = {.text = text,
+                   .max_length = (size_t)max_length,
+                   .ids = calloc(ROUND, sizeof *round.ids)};
     *corpus = (Corpus){0};
-    for (int side = 0; good && side < SIDES; side++)
-        good = encode_side(corpus, text, (CorpusSide)side, tokenizer[side], workers, max_length,
-                           keep_text, error);
+    for (int side = 0; good && side < SIDES; side++) {
+        round.side = (CorpusSide)side, round.tokenizer = tokenizer[side];
+        good = encode_side(corpus, text, &round, workers, keep_text, error);
+    }
+    for (size_t i = 0; round.ids && i < ROUND; i++) free(round.ids[i].id);
+    free(round.ids);
     if (good) drop_pairs(corpus, text, report, keep_text);
     if (good && corpus->pairs == 0)
         good = error_set(error,
