@@ -8,7 +8,6 @@
 #include "base/columns.h"
 #include "base/json.h"
 #include "base/options.h"
-#include "base/real.h"
 #include "base/textstream.h"
 
 #include <ctype.h>
@@ -89,11 +88,14 @@ char *option_meaning(const OptionGroup *group, const Option *option)
     return written(write_meaning, group, option);
 }
 
-int option_brief(const Option *option)
+/* The first phrase of its help, without "with --sample: "; it ends at a colon, a semicolon or a full
+ * stop. For free(); NULL if memory is short. */
+static char *first_phrase(const Option *option)
 {
-    const char *help = option->help ? option->help : "", *s = help;
-    while (*s && *s != ';' && (strncmp(s, ". ", 2) || !isupper((unsigned char)s[2]))) s++;
-    return (int)(s - help);
+    const char *begin = option->help + option_with(option), *s = begin;
+    while (*s && !strchr(":;", *s) && (strncmp(s, ". ", 2) || !isupper((unsigned char)s[2])))
+        s++;
+    return strndup(begin, (size_t)(s - begin));
 }
 
 /* Writes an option's lines, or if out is NULL widens *left, the left column, for it. */
@@ -101,10 +103,7 @@ static bool put_option(FILE *out, int *left, const OptionPlace *place, bool brie
 {
     const Option *option = place->option;
     char *usage = option_usage(place->group, option);
-    int with = option_with(option);
-    const char *phrase = option->help + with;
-    int first = at_most(option_brief(option) - with, (int)strcspn(phrase, ":"));
-    char *help = brief ? strndup(phrase, (size_t)first) : option_meaning(place->group, option);
+    char *help = brief ? first_phrase(option) : option_meaning(place->group, option);
     bool good = usage && help;
     int width = good ? columns_width(usage) : 0, needs = width + 4;
     if (!out && needs > *left && needs <= LEFT_LIMIT) *left = needs;

@@ -52,9 +52,9 @@ enum {
     OPTION_EXPERT = 1,  // in the last section of the help
     OPTION_COMMON = 2,  // in the short help
     OPTION_LETTER = 4,  // of a flag: its first letter is a short form, -q for --quiet
-    OPTION_REMOVED =
-        8,  // of an earlier version: only options_from_json knows it; its value must
-            // be what `help` says in JSON, unless that is NULL, and is not stored
+    /* Of an earlier version: only options_from_json knows it; its value must be what `help` says
+     * in JSON, unless that is NULL, and is not stored. */
+    OPTION_REMOVED = 8
 };
 
 typedef struct Option {
@@ -62,7 +62,7 @@ typedef struct Option {
     OptionKind kind;
     size_t offset;               // of the field in the group's values
     double least, most;          // of a number, both included; no limit if both are 0
-    const char *const *choices;  // of OPTION_CHOICE, ended by NULL; of a text: suggestions
+    const char *const *choices;  // of OPTION_CHOICE, ended by NULL
     const char *argument;        // "FILE" in the help; NULL: N, X, TEXT or the choices
     const char *help;            // a phrase; range and default are added to it. One that begins
                                  // "with --explain or --by-hand: " is a rule, too: one of
@@ -124,10 +124,8 @@ char *options_help(const OptionGroup *groups, int count, bool brief);
 char *option_usage(const OptionGroup *group, const Option *option);
 char *option_meaning(const OptionGroup *group, const Option *option);
 
-/* The letter of its short form, or 0; the length of its help up to a semicolon or full stop, and
- * that of "with --sample: " before it, or 0. */
+/* The letter of its short form, or 0; the length of "with --sample: " before its help, or 0. */
 char option_letter(const Option *option);
-int option_brief(const Option *option);
 int option_with(const Option *option);
 
 /* The configuration as JSON, {"model":{"d_model":256,...},"training":{...}}, indented, with a

@@ -117,7 +117,7 @@ static const Option fine_tuning_options[] = {
     {"extend-vocabulary", OPTION_INT, FIELD(extend_vocabulary), 0, 1000000, NULL, "N",
      "with --init: add up to N subwords of the new text that the vocabulary lacks (bpe and unigram), "
      "first the characters", 0},
-    {"freeze", OPTION_LIST, FIELD(freeze), 0, 0, PART_NAMES, "PART",
+    {"freeze", OPTION_LIST, FIELD(freeze), 0, 0, NULL, "PART",
      "do not change encoder, decoder (with the output layer) or embeddings; with --tying all the "
      "embedding of source and target is also the output layer", 0},
     {"teacher", OPTION_LIST, FIELD(teacher), 0, 0, NULL, "MODEL",
