@@ -301,11 +301,10 @@ bool file_of_program(char *path, size_t size, int up, const char *name)
 
 bool file_of_toy(char *path, size_t size, const char *name)
 {
-    char place[256];
-    snprintf(path, size, "data/toy/%s", name);
-    if (access(path, R_OK) == 0) return true;
-    snprintf(place, sizeof place, "data/toy/%s", name);
-    if (file_of_program(path, size, 0, place)) return true;
-    snprintf(place, sizeof place, "share/qkv/toy/%s", name);
-    return file_of_program(path, size, 1, place);
+    char built[256], installed[256];
+    snprintf(built, sizeof built, "data/toy/%s", name);
+    snprintf(installed, sizeof installed, "share/qkv/toy/%s", name);
+    snprintf(path, size, "%s", built);
+    return access(path, R_OK) == 0 || file_of_program(path, size, 0, built) ||
+           file_of_program(path, size, 1, installed);
 }
