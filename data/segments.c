@@ -5,10 +5,13 @@
  *     Mr. Smith              none after an abbreviation that CLDR lists for the language. (ICU's own `ss=standard`
  *                            finds them in ends of words, too: German "s." in "alles.")
  *     J. S. Bach, e.g. Bonn  none after a single letter; in German none after "am 5."
+ *     3. 5. 2020             none between numbers
  *     "Stop!" he said.       none between a closing mark and a small letter
  *     « Non ! » Il part.     one before closing marks moves behind them; so with ** and </b>
  *     index?id=1             none without white space, unless one of the two characters is wide (Chinese)
  *     M. Dupont              none at a no-break space
+ *     park. 3 men, it. {n}   one before a digit, a tag or a placeholder, but for "No. 5"; with [1] before the space, too
+ *     he left. she slept.    one before a small letter in a text without capitals
  *
  * Time is linear: ICU passes over the text once, and an expression matches one thing at a time. None has a loop
  * over more than one character or set, so the stack of ICU's matcher stays small. */
@@ -25,7 +28,7 @@
 #include "base/grow.h"
 
 // clang-format off
-enum { LINE, CODE, MARK, CLOSING, PATTERNS };
+enum { LINE, CODE, MARK, CLOSING, OPENING, SHORT, PATTERNS };
 static const char *const pattern[PATTERNS] = {
     [LINE] = "(.*)\\R?",
     [CODE] = "[ \\t]*```[^\\r\\n`]*(?=[\\r\\n])(?s:.*?)\\R[ \\t]*```[ \\t`]*(?=\\R|\\z)",  // of Markdown
@@ -40,7 +43,14 @@ static const char *const pattern[PATTERNS] = {
     "(?!\\p{L}\\.)"                                                             // 1. 1.2. IV., not I. M. Pei
     "|\\p{Nd}{1,3}[\\u3001\\uFF0E]"                                             // 1、
     "|[0-9:.,]+[ \\t]+-->[ \\t].*|WEBVTT(?![\\p{L}\\p{N}]).*",                  // time codes
-    [CLOSING] = "[\\p{Pe}\\p{Pf}\\p{Pi}\"'*_~`]|</[A-Za-z][^<>]{0,99}>",
+    [CLOSING] = "[\\p{Pe}\\p{Pf}\\p{Pi}\"'*_~`\u00B9\u00B2\u00B3\u2070-\u2079]"      // ." .¹
+    "|\\[\\p{Nd}{1,3}\\]|</[A-Za-z][^<>]{0,99}>",                                // .[1] .</b>
+    [OPENING] = "[(\\p{Pi}\"'*_\\p{Sc}]|<[A-Za-z][^<>]{0,99}>\\p{White_Space}*",
+    [SHORT] =  // abbreviations before a small letter, and before "5" or "{name}"
+    "(?i:al|approx|ave|bzw|ca|capt|cf|dept|dr|esp|etc|incl|jr|lt|mlle|mme|mrs?|ms|mt|prof|sgt|sr|ste?|usw|vgl|vs)"
+    "\\.\\p{White_Space}++(?!\\p{Lu})"
+    "|(?i:abb|abs|app|apr|arts?|aug|bd|ch|chap|dec|déc|dez|eqs?|ex|feb|figs?|jan|jul|jun|kap|mar|max|min|nos?|nov|nr"
+    "|oct|okt|pp|pt|rev|sect?|sept?|tab|tel|tél|ver|vols?)\\.\\p{White_Space}++(?!\\p{L})",
 };
 // clang-format on
 
@@ -57,6 +67,7 @@ typedef struct Finder {
     const char *text;
     int boundary;       // ICU's next one
     int last;           // end of the last sentence on this line, or -1
+    bool capitals;      // the text has some
     UErrorCode status;  // of ICU, and of memory
 } Finder;
 
@@ -146,7 +157,30 @@ static bool is_abbreviation(const struct SegmentTools *tools, const char *text, 
     return false;
 }
 
-/* Where the next sentence begins for ICU's boundary `at`; 0 if it is none. */
+/* Where a sentence seems to begin after `at`, with a boundary of ICU's or without: after white space that
+ * follows a full stop and closing marks. `end` if there is no such place. */
+static int next_stop(Finder *f, int at, int end)
+{
+    UChar32 before = 0, c = 0;
+    for (; at < end; before = c) {
+        c = char_at(f->text, at, at, end);
+        at += U8_LENGTH(c);
+        if (before == '.' || (c != '.' && c != '!' && c != '?')) continue;
+        int after = at, next;
+        while ((next = matched(f, CLOSING, after, end)) > after) after = next;
+        int stop = after_space(f->text, after, end), opening = stop;
+        while (stop > after && (next = matched(f, OPENING, opening, end)) > opening)
+            opening = next;
+        UChar32 first = char_at(f->text, opening, opening, end);
+        if (stop > after && (u_isupper(first) || u_isdigit(first) ||
+                             (first && first < 0x80 && strchr("{[%", first)) ||
+                             (u_isalpha(first) && !f->capitals)))
+            return stop;
+    }
+    return end;
+}
+
+/* Where the next sentence begins for the boundary `at`; 0 if it is none. */
 static int next_sentence(Finder *f, int begin, int at, int end)
 {
     const char *text = f->text;
@@ -160,7 +194,14 @@ static int next_sentence(Finder *f, int begin, int at, int end)
     UChar32 blank = char_at(text, space, space, end);
     if (space == at) return is_wide(last) || is_wide(first) ? at : 0;
     if (blank == 0xA0 || blank == 0x202F || (is_closing(last) && u_islower(first))) return 0;
-    return last == '.' && is_abbreviation(f->out->tools, text, begin, space) ? 0 : at;
+    if (last != '.') return at;
+    if (u_isdigit(first) && u_isdigit(char_at(text, begin, space - 2, end))) return 0;
+    int word = space - 1;
+    for (UChar32 c; u_isalpha(c = char_at(text, begin, word - 1, end));) word -= U8_LENGTH(c);
+    return matched(f, SHORT, word, end) > word ||
+                   is_abbreviation(f->out->tools, text, begin, space)
+               ? 0
+               : at;
 }
 
 /* Adds a sentence with the white space, and the ** or _ of Markdown, around it. */
@@ -182,10 +223,13 @@ static void add_sentence(Finder *f, int begin, int end)
 
 static void add_sentences(Finder *f, int begin, int end)
 {
+    int stop = next_stop(f, begin, end);
     for (int next = 0; begin < end; begin = next, next = 0) {
-        while (!next && f->boundary < end) {
-            if (f->boundary > begin) next = next_sentence(f, begin, f->boundary, end);
-            if (!next) f->boundary = ubrk_next(f->out->tools->sentences);
+        for (int at; !next && (at = f->boundary < stop ? f->boundary : stop) < end;) {
+            if (at > begin) next = next_sentence(f, begin, at, end);
+            if (next) break;
+            if (at == stop) stop = next_stop(f, stop, end);
+            else f->boundary = ubrk_next(f->out->tools->sentences);
             if (f->boundary == UBRK_DONE) f->boundary = INT_MAX;
         }
         if (!next) next = end;
@@ -284,6 +328,9 @@ bool segments_find(Segments *segments, const char *text, size_t length, const ch
                    Error *error)
 {
     Finder f = {.out = segments, .text = text};
+    UChar32 c = 0;
+    for (size_t at = 0; at < length && !f.capitals; f.capitals = u_isupper(c))
+        U8_NEXT((const uint8_t *)text, at, length, c);
     segments->count = 0;
     if (length > INT_MAX) f.status = U_INDEX_OUTOFBOUNDS_ERROR;
     else tools_open(segments, language, &f.status);

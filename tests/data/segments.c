@@ -125,6 +125,16 @@ static const struct Case {
     {"en", "⟨One.⟩\n\n⟨Two.⟩\r\n⟨Three.⟩\r⟨Four.⟩"},
     {"en", "⟨A.⟩\n```\nb. C\n\n  ```\n⟨D.⟩\n````\n```\n⟨E.⟩"},
     {"en", "```\n⟨a.⟩\n⟨``` b⟩\n⟨C.⟩"},
+    {"en", "⟨In 1990, he ran.⟩ +⟨3 men sat.⟩ +⟨12 sang.⟩"},
+    {"en", "⟨He ran on 3. 5. 2020.⟩ +⟨€5 is much.⟩"},
+    {"en", "⟨She ran.⟩ +⟨{name} sits.⟩ +⟨<b>A woman</b> sings.⟩ +⟨<i>%s</i> left.⟩"},
+    {"en", "⟨She met Mr.  Smith <b>etc. <i>and</i></b> left.⟩"},
+    {"en", "⟨See fig. 3, vol. 2, Art. <b>5</b> and No. {n}.⟩ +⟨See approx. 3.⟩ +⟨It is.⟩"},
+    {"en", "⟨She ran.[1]⟩ +⟨He sat.[2][3]⟩ +⟨Who?¹²⟩ +⟨Both!⟩"},
+    {"en", "⟨she ran.⟩ +⟨he sat.⟩ +⟨\"no.\"⟩ +⟨(they sang.) go.⟩"},
+    {"en", "⟨see mr. smith, e.g. the u.s. one, vs. the other etc. and so on.⟩ +⟨no.⟩ +⟨yes.⟩"},
+    {"en", "⟨well... yes.⟩ +⟨wait!⟩ +⟨see p. 5, vol. 2 or so.⟩ +⟨3 men.⟩"},
+    {"de", "⟨am 3. mai kam er bzw. sie.⟩ +⟨der rest kam z. b. nie.⟩"},
     {"en", ""},
 };
 
@@ -289,11 +299,11 @@ TEST(parts_are_the_text)
 TEST(time_is_linear)
 {
     static const char *const unit[] = {
-        "a",     "a\n",  " ",      "\n",     "\u3000", "1",       "1.",    "1. ",
-        "1.1",   "`",    "```\n",  "```x\n", "> ",     "- ",      "#",     "|a",
-        ".*",    ". A.", "a?",     "a.</a",  "a!\" ",  "a! ) ",   "*a*",   "_a",
-        "Mr. ",  "5. ",  "1 --> ", "-->",    "\uFEFF", "WEBVTT ", "好。",  "😀 ",
-        "... A", "a) ",  "IV. ",   "A. ;",   "\\",     "!\u00A0", "<a>! ", "\r"};
+        "a",   "a\n",     " ",       "\n",    "\u3000", "1",     "1.",   "1. ",    "1.1",
+        "`",   "```\n",   "```x\n",  "> ",    "- ",     "#",     "|a",   ".*",     ". A.",
+        "a?",  "a.</a",   "a!\" ",   "a! ) ", "*a*",    "_a",    "Mr. ", "5. ",    "1 --> ",
+        "-->", "\uFEFF",  "WEBVTT ", "好。",  "😀 ",     "... A", "a) ",  "IV. ",   "A. ;",
+        "\\",  "!\u00A0", "<a>! ",   "\r",    "a. ",    "a.[1]", ". (",  "no. 5. "};
     enum { SIZE = 1 << 20 };
     char *text = malloc(SIZE);
     for (size_t u = 0; u < sizeof unit / sizeof *unit; u++) {
