@@ -237,19 +237,35 @@ static void add_sentences(Finder *f, int begin, int end)
     }
 }
 
-/* A line without its end; each cell of a row of a table is a text of its own. */
+/* The end of the cell at `begin`: a TAB, or a bar in a row of a table or between two blanks, but not in
+ * brackets or backquotes; or `end`. */
+static int cell_end(const char *text, int begin, int end, bool row)
+{
+    bool inside = false;
+    int at = begin;
+    for (; at < end && text[at] != '\t'; at++) {
+        if (text[at] == '`') inside = !inside;
+        else if (text[at] && strchr("([{", text[at])) inside = true;
+        else if (text[at] && strchr(")]}", text[at])) inside = false;
+        bool blanks = at > begin && text[at - 1] == ' ' && at + 1 < end && text[at + 1] == ' ';
+        if (text[at] == '|' && (row || (blanks && !inside))) break;
+    }
+    return at;
+}
+
+/* A line without its end; each of its cells is a text of its own. */
 static void add_line(Finder *f, int begin, int end)
 {
     int at = begin, next;
     bool row = false;
     while ((next = matched(f, MARK, at, end)) > at) row |= f->text[at] == '|', at = next;
     add(f, begin, at, true, false);
-    f->last = -1;
     for (begin = at; begin < end; begin = at) {
-        const char *bar = row ? memchr(f->text + begin, '|', (size_t)(end - begin)) : NULL;
-        int stop = bar ? (int)(bar - f->text) : end - (f->text[end - 1] == '\\');
+        int stop = cell_end(f->text, begin, end, row);
+        at = stop < end ? stop + 1 : end;
+        stop -= stop == end && f->text[end - 1] == '\\';
+        f->last = -1;
         add_sentences(f, begin, stop);
-        at = bar ? stop + 1 : end;
         add(f, stop, at, true, false);
     }
 }
