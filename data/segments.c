@@ -36,13 +36,19 @@ static const char *const pattern[PATTERNS] = {
     "[\\p{White_Space}\\uFEFF]+"
     "|[-+*\\p{Pd}\\p{So}\\u00B7\\u2022\\u2023\\u2043\\u2192]\\p{White_Space}+"  // - bullet, • bullet, → bullet
     "(\\[[ xX]\\]\\p{White_Space})?"                                            // - [x] task
+    "|(--?(?=[\\p{Lu}\\p{Lo}\\p{Pi}\"\u00A1\u00BF])|[\u2012-\u2015]{1,2}(?=[\\p{L}\\p{Pi}\"\u00A1\u00BF]))"  // -Yes! —no!
     "|#{1,6}\\p{White_Space}"                                                   // ## heading
     "|>(?!=|>?\\w+<<)|\\|"                                                      // > quotation, | table, not >>fra<<
     "|\\(?(\\p{Nd}{1,4}|[A-Za-z]|[ivx]{2,7}|[IVX]{2,7})\\)\\p{White_Space}"     // 1) (a) iv)
     "|(\\p{Nd}{1,3}(\\.\\p{Nd}{1,3}){0,4}|[a-z]|[ivx]{2,7}|[IVX]{1,7})\\.\\p{White_Space}"
     "(?!\\p{L}\\.)"                                                             // 1. 1.2. IV., not I. M. Pei
     "|\\p{Nd}{1,3}[\\u3001\\uFF0E]"                                             // 1、
-    "|[0-9:.,]+[ \\t]+-->[ \\t].*|WEBVTT(?![\\p{L}\\p{N}]).*",                  // time codes
+    "|\\[\\p{Nd}{1,4}\\]\\p{White_Space}"                                         // [1]
+    "|(\\p{Nd}{1,3}(\\.\\p{Nd}{1,2}){1,4}|\\p{Nd}{1,2}:\\p{Nd}{2})\\p{White_Space}"  // 1.1 Title, 10:30 Lunch,
+    "(?=\\p{Lu}(?!hr)[\\p{Ll}'\u2019 ])"                                        // not 10:30 Uhr, 3.5 metres
+    "|\\[\\p{Nd}{1,3}:\\p{Nd}{2}([.:]\\p{Nd}{1,3})?\\]"                         // [00:12.34], of songs
+    "|[0-9:.,]+[ \\t]+-->[ \\t].*|WEBVTT(?![\\p{L}\\p{N}]).*"                   // subtitles
+    "|Kind: (captions|subtitles)$|Language: [a-z]{2,3}(-\\w{2,8})?$",
     [CLOSING] = "[\\p{Pe}\\p{Pf}\\p{Pi}\"'*_~`\u00B9\u00B2\u00B3\u2070-\u2079]"      // ." .¹
     "|\\[\\p{Nd}{1,3}\\]|</[A-Za-z][^<>]{0,99}>",                                // .[1] .</b>
     [OPENING] = "[(\\p{Pi}\"'*_\\p{Sc}]|<[A-Za-z][^<>]{0,99}>\\p{White_Space}*",
