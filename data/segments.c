@@ -31,7 +31,8 @@
 enum { LINE, CODE, MARK, CLOSING, OPENING, SHORT, PATTERNS };
 static const char *const pattern[PATTERNS] = {
     [LINE] = "(.*)\\R?",
-    [CODE] = "[ \\t]*```[^\\r\\n`]*(?=[\\r\\n])(?s:.*?)\\R[ \\t]*```[ \\t`]*(?=\\R|\\z)",  // of Markdown
+    [CODE] =                                                                    // ``` or ~~~ of Markdown
+    "[ \\t]*(```|~~~(?!~))[^\\r\\n`]*(?=[\\r\\n])(?s:.*?)\\R[ \\t]*\\1[ \\t`~]*(?=\\R|\\z)",
     [MARK] =                                                                    // at a line's beginning:
     "[\\p{White_Space}\\uFEFF]+"
     "|[-+*\\p{Pd}\\p{So}\\u00B7\\u2022\\u2023\\u2043\\u2192]\\p{White_Space}+"  // - bullet, • bullet, → bullet

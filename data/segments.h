@@ -2,7 +2,7 @@
  *
  * Kept are line breaks (LF, CR, VT, FF, U+0085, U+2028, U+2029), what lays a line out at its beginning
  * and end (white space, bullets, numbering, the marks of headings, quotations and tables), TABs and bars
- * between cells, white space between sentences, what has no letter, and blocks of code in Markdown (``` … ```). */
+ * between cells, white space between sentences, what has no letter, and blocks of code in Markdown (``` or ~~~). */
 #pragma once
 
 #include "base/error.h"

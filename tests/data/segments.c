@@ -158,6 +158,7 @@ static const struct Case {
     {"en", "Kind: captions"},
     {"en", "Language: en-GB"},
     {"en", "⟨Kind: people⟩"},
+    {"en", "⟨A.⟩\n~~~ c\nb. C\n```\n~~~\n⟨D.⟩\n~~~~\n⟨E.⟩\n~~~~"},
     {"de", "⟨am 3. mai kam er bzw. sie.⟩ +⟨der rest kam z. b. nie.⟩"},
     {"en", ""},
 };
