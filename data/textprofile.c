@@ -81,7 +81,7 @@ bool textprofile_read(TextProfile *p, const CorpusText *text, const char *path, 
         LetterCase letters = text_case(line.text, line.length);
         p->sentences += sentences > 1;
         p->upper += letters == CASE_UPPER;
-        p->title += letters == CASE_TITLE;
+        p->title += letters == CASE_TITLE || letters == CASE_HEADLINE;
     }
     segments_free(&segments);
     p->sentences /= lines, p->upper /= lines, p->title /= lines;

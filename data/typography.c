@@ -142,20 +142,48 @@ static bool next_word(Word *word, const char *text, size_t length)
     return word->characters;
 }
 
+/* Words that stay small in an English headline. Those of the second list are German, too. */
+static const char english_words[] =
+    " a and as at but by for from into nor of off on or over the to up via with ";
+static const char shared_words[] = " an in ";
+
+/* Whether a list, with a space around each, has the word. */
+static bool in_list(const char *list, const char *text, const Word *word)
+{
+    char spaced[8] = " ";
+    size_t count = word->end - word->begin;
+    if (count + 3 > sizeof spaced) return false;
+    strcpy((char *)mempcpy(spaced + 1, text + word->begin, count), " ");
+    return strstr(list, spaced);
+}
+
 LetterCase text_case(const char *text, size_t length)
 {
     size_t upper = 0, lower = 0, words = 0, capitals = 0, title = 0;
+    size_t shouted = 0, others = 0, english = 0, shared = 0;
+    bool word_of_five = false;
     for (Word word = {0}; next_word(&word, text, length);) {
+        bool number = u_isdigit(word.first);  // 5pm, 2nd
         upper += (size_t)word.upper;
-        lower += (size_t)word.lower;
-        if (word.joined || !(word.upper || word.lower)) continue;
-        words += !u_isdigit(word.first);
+        lower += number ? 0 : (size_t)word.lower;
+        if (word.joined || number || !(word.upper || word.lower)) continue;
+        words++;
         bool capital = u_isupper(word.first) || u_istitle(word.first);
         capitals += capital;
         title += capital && (word.lower || word.characters == 1);
+        bool shout = word.upper > 1 && word.upper > word.lower;  // iPHONE
+        shouted += shout;
+        others += !shout && word.characters > 1;
+        word_of_five |= shout && word.characters >= 5;
+        english += in_list(english_words, text, &word);
+        shared += in_list(shared_words, text, &word);
     }
     if (!lower) return upper >= 4 || (upper >= 2 && words > 1) ? CASE_UPPER : CASE_SENTENCE;
-    return title >= 3 && capitals == words ? CASE_TITLE : CASE_SENTENCE;
+    if (shouted >= 3 && shouted >= 3 * others && word_of_five) return CASE_UPPER;
+    if (title >= 3 && capitals == words) return CASE_TITLE;
+    bool headline = title >= 4 && 5 * capitals >= 3 * words && english &&
+                    capitals + english + shared == words;
+    return headline ? CASE_HEADLINE : CASE_SENTENCE;
 }
 
 /* Writes a word in lower case, or with its first letter as it is; returns its end. */
@@ -181,7 +209,7 @@ bool text_lowered(char **out, const char *text, size_t length, LetterCase from, 
     if (!to) return error_memory(error, "for a line of text");
     for (Word word = {0}; next_word(&word, text, length); begins = false) {
         size_t count = word.end - word.begin;
-        if (from == CASE_SENTENCE || (from == CASE_TITLE && word.upper > 1)) continue;
+        if (from == CASE_SENTENCE || (from != CASE_UPPER && word.upper > 1)) continue;
         char *start = mempcpy(to, text + copied, word.begin - copied);
         bool asked = capitalised && word.upper && !(word.joined && word.characters <= 2);
         copied = word.end;

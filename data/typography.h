@@ -34,14 +34,20 @@ bool text_is_known(const char *text, size_t length, Known *known, const void *co
  * that changes it, at most 32 code points. length > 0. */
 size_t text_cluster(const char *text, size_t length);
 
-typedef enum { CASE_SENTENCE, CASE_UPPER, CASE_TITLE } LetterCase;
+typedef enum { CASE_SENTENCE, CASE_UPPER, CASE_TITLE, CASE_HEADLINE } LetterCase;
 
 /* The case of a sentence, from which the spans are removed.
  *
- *   CASE_UPPER   two letters or more, none of them lower case, in two words or of four letters
- *   CASE_TITLE   each word begins with a capital, and three or more of them have small letters
- *                after it, or nothing: "I Saw Le Louvre", not "Die Katze und der Hund" or
- *                "Is Tom OK?". What follows a hyphen or apostrophe is no word of its own.
+ *   CASE_UPPER     two letters or more, none of them lower case, in two words or of four letters;
+ *                  or three words and more in capitals, one of them of five letters, and one other
+ *                  for three of them at most: not "USA, UK and EU"
+ *   CASE_TITLE     each word begins with a capital, and three or more of them have small letters
+ *                  after it, or nothing: "I Saw Le Louvre", not "Die Katze und der Hund" or
+ *                  "Is Tom OK?". What follows a hyphen or apostrophe is no word of its own.
+ *   CASE_HEADLINE  the same of four words and more, but English ones like "of" and "the" are small:
+ *                  "A Man in a Red Shirt", not "Ein Mann in Rot"
+ *
+ * "5pm" and "2nd" count for neither.
  *
  * A sentence of names is CASE_TITLE as well ("Guten Morgen, Frau Weber"): text_lowered then
  * keeps the capitals, and if it changes nothing, the sentence is as usual. */
@@ -50,7 +56,7 @@ LetterCase text_case(const char *text, size_t length);
 /* Whether a word that begins with a capital ("Mary", "I") should keep it. */
 typedef bool Capitalised(const void *context, const char *word, size_t length);
 
-/* *out (=) text of this case as in a sentence: "Do you know Mary?". Of CASE_TITLE, words with
+/* *out (=) text of this case as in a sentence: "Do you know Mary?". But for CASE_UPPER, words with
  * other capitals than the first stay ("NATO"). The first letter stays if the text `begins` the
  * sentence. capitalised: which other words do; it is asked for both parts of "D'ANNA", but not
  * for one or two letters after an apostrophe (DON'T). NULL: none. */

@@ -16,6 +16,7 @@ enum {
     UNKNOWN = 1000,
     LONG = 40,      // tokens of a line that is split if nothing is known of the training text
     SENTENCES = 3,  // of a line that is split in any case
+    SHORT = 16,     // bytes of a text with fewer letters than text_case needs
 };
 
 /* The share of the training lines that makes something usual. */
@@ -256,6 +257,19 @@ static bool append_span(Encoded *e, const Passages *p, const char *text, const S
                           : append(e, text + span->begin, bytes, unit, bytes, error);
 }
 
+/* Whether a short text has no small letters, but fewer tokens with them: "YES", not "USA". */
+static bool is_shouted(const Passages *p, const char *text, size_t length)
+{
+    char *capitals = NULL, *lowered = NULL;
+    bool shouted =
+        length < SHORT && text_in_case(&capitals, text, length, CASE_UPPER, NULL) &&
+        !strcmp(capitals, text) && lower(&lowered, p, text, CASE_UPPER, true, NULL) &&
+        tokens_of(p, NULL, lowered, strlen(lowered)) < tokens_of(p, NULL, text, length);
+    free(capitals);
+    free(lowered);
+    return shouted;
+}
+
 static bool has_letters(const char *text, size_t length)
 {
     unsigned c = ' ';
@@ -417,12 +431,17 @@ static bool add_sentence(Passages *p, size_t begin, size_t end, Error *error)
                 append(&e, text + begin, end - begin, &(int){0}, 1, error);
     for (int i = first; good && i < last; i++) {  // what is left without the spans
         const Span *span = &found->span[i];
-        memset(e.text + (span->begin - begin), ' ', span->end - span->begin);
+        bool number = u_isdigit((unsigned char)text[span->end - 1]);  // of 10km
+        memset(e.text + (span->begin - begin), number ? '0' : ' ', span->end - span->begin);
         letters |= span->replacement != NULL;
     }
     letters = letters || (good && has_letters(e.text, e.length));
-    if (good && !p->plain && p->bundle->text.upper + p->bundle->text.title <= MANY_CAPITALS)
+    if (good && !p->plain && p->bundle->text.upper + p->bundle->text.title <= MANY_CAPITALS) {
+        e.text[e.length] = 0;
         s.written = text_case(e.text, e.length);
+        if (s.written == CASE_SENTENCE && is_shouted(p, e.text, e.length))
+            s.written = CASE_UPPER;
+    }
     e.length = 0;
     good = good && (!passage->tag || append(&e, text, passage->tag, &(int){0}, 1, error));
     e.tag = e.length;
@@ -438,7 +457,8 @@ static bool add_sentence(Passages *p, size_t begin, size_t end, Error *error)
         kept->end = (int)e.length;
     }
     good = good && append_text(&e, p, text, at, end, s.written, error);
-    if (!e.lowered) s.written = CASE_SENTENCE;  // names: "Good Morning, Mary"
+    if (!e.lowered || s.written == CASE_HEADLINE)
+        s.written = CASE_SENTENCE;  // names: "Good Morning, Mary"
     if (good && letters) {
         good = GROW(p->sentence, p->sentence_size, (size_t)p->lines.count + 1) ||
                error_memory(error, "for the sentences of a text");

@@ -55,6 +55,12 @@ check "links count the words of the whole line" grep -qx -- "- $one ||| 1-1 2-2 
 printf '%s\n' 'JANE VISITS AFRICA' 'Jane Visits Africa' >text
 printf '%s\n' "$(echo "$one" | tr a-z A-Z)" "Jane Visite L'afrique" >capitals
 gives "capitals and title case come back" capitals
+printf '%s\n' 'JANE VISITS AFRICA IN SEPTEMBER at 5pm' >text
+translate <text >capitals
+translate 'jane visits africa in september at 5pm' | tr a-z A-Z >lower
+check "also with a small word" cmp capitals lower
+printf '%s\n' 'My Sister Does Not See the Car' >text && translate 'My sister does not see the car' >lower
+gives "a headline comes back as a sentence" lower
 
 # In this text "Tom" and "I" are frequent, "tom" and "i" are not; no capital H, E, N, M, O, A, D or R.
 awk 'BEGIN { for (i = 0; i < 200; i++) {
@@ -63,6 +69,8 @@ awk 'BEGIN { for (i = 0; i < 200; i++) {
 "$latest" "$BIN/train" $tiny --force --train-source names --train-target names --valid-split 4 --tokenizer bpe --vocab-size 90 --max-length 60 \
     --max-updates 1 --output names-model >/dev/null 2>&1
 "$BIN/translate" --quiet --model names-model --json --show --max-tokens 3 --head mean "THEN SHE MET TOM SO I RAN" >out
+"$BIN/translate" --quiet --model names-model --json --show --max-tokens 3 --head mean "RAN" >word
+check "a short word in capitals is one of small letters" grep -qF '"columns":["▁ran","</s>"]' word
 check "names keep their capital" grep -qF '"columns":["▁Then","▁she","▁met","▁Tom","▁so","▁I","▁ran","</s>"]' out
 
 # ---- invisible characters ----
