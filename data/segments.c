@@ -211,7 +211,17 @@ static int next_sentence(Finder *f, int begin, int at, int end)
                : at;
 }
 
-/* Adds a sentence with the white space, and the ** or _ of Markdown, around it. */
+/* Where the numbers of notes, [1] or [2][3], at the end of a sentence begin. */
+static int before_notes(const char *text, int begin, int end)
+{
+    for (int at = end; at > begin && text[at - 1] == ']'; end = at) {
+        for (at--; at > begin && u_isdigit(text[at - 1]);) at--;
+        if (text[at] == ']' || at == begin || text[--at] != '[') break;
+    }
+    return end;
+}
+
+/* Adds a sentence with the white space, the notes, and the ** or _ of Markdown, around it. */
 static void add_sentence(Finder *f, int begin, int end)
 {
     const char *text = f->text;
@@ -222,9 +232,10 @@ static void add_sentence(Finder *f, int begin, int end)
     if (n && !memchr(text + from + n, text[from], (size_t)(to - from - 2 * n)))
         from += n, to -= n;
     if (!has_letter(text, from, to)) from = to = end;
+    int note = before_space(text, from, before_notes(text, from, to));
     add(f, begin, from, true, false);
-    add(f, from, to, false, f->last >= 0 && after_space(text, f->last, from) == from);
-    add(f, to, end, true, false);
+    add(f, from, note, false, f->last >= 0 && after_space(text, f->last, from) == from);
+    add(f, note, end, true, false);
     if (from < to) f->last = to;
 }
 

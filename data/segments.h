@@ -2,7 +2,8 @@
  *
  * Kept are line breaks (LF, CR, VT, FF, U+0085, U+2028, U+2029), what lays a line out at its beginning
  * and end (white space, bullets, numbering, the marks of headings, quotations and tables), TABs and bars
- * between cells, white space between sentences, what has no letter, and blocks of code in Markdown (``` or ~~~). */
+ * between cells, white space and the numbers of notes ([1]) after sentences, what has no letter, and
+ * blocks of code in Markdown (``` or ~~~). */
 #pragma once
 
 #include "base/error.h"
@@ -13,7 +14,7 @@ typedef struct Segment {
     size_t begin, end;  // bytes of the text
     bool kept;          // comes back byte for byte; else it is a sentence
     bool continues;     // a sentence on the same line as the sentence before it, with at most
-                        // white space between
+                        // white space and notes between
 } Segment;
 
 typedef struct Segments {
