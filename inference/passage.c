@@ -504,12 +504,29 @@ static bool add_run(Passages *p, int first, int last, Error *error)
     return good;
 }
 
-/* Whether the kept text is one line break with blanks around it. */
-static bool is_wrap(const char *text, const Segment *s)
+/* Whether the kept text s ends no paragraph: it is one line break with blanks around it, or with the "> "
+ * that the line before it, which is no heading, begins with. */
+static bool is_wrap(const char *line, const char *text, const Segment *s)
 {
-    int breaks = 0;
-    for (size_t at = s->begin; at < s->end; at++) breaks += text[at] == '\n';
-    return s->kept && breaks == 1 && all_blank(text, s->begin, s->end);
+    const char *end = text + s->end, *first = memchr(text + s->begin, '\n', s->end - s->begin);
+    if (!s->kept || !first++ || memchr(first, '\n', (size_t)(end - first))) return false;
+    if (!all_blank(text, s->begin, (size_t)(first - text))) return false;
+    if (line[0] == '#' && words_blank(line[strspn(line, "#")])) return false;
+    size_t prefix = (size_t)(end - first);
+    return all_blank(first, 0, prefix) ||
+           (strspn(first, "> ") >= prefix && !strncmp(line, first, prefix));
+}
+
+/* The bytes of a soft hyphen at the end of text[0..end), or of a hyphen between two small letters, of which
+ * the second is the first of `after`. */
+static size_t hyphen_at(const char *text, size_t end, const char *after)
+{
+    UChar32 before, next;
+    U8_GET((const uint8_t *)after, 0, 0, -1, next);
+    if (end >= 2 && !memcmp(text + end - 2, "\u00AD", 2)) return 2;
+    if (end < 2 || text[end - 1] != '-' || !u_islower(next)) return 0;
+    U8_GET((const uint8_t *)text, 0, end - 2, end, before);
+    return u_islower(before);
 }
 
 /* The segments of the text after its tag. */
@@ -523,15 +540,25 @@ static bool find_segments(Passages *p, const Passage *passage, Error *error)
     return good;
 }
 
-/* Makes spaces of the line breaks between two sentences of a paragraph. */
+/* Makes spaces of the line breaks between two sentences of a paragraph; a hyphen before one goes with it. */
 static bool unwrap(Passages *p, Passage *passage, Error *error)
 {
     const Segments *segments = &p->segments;
-    for (int i = 1; i + 1 < segments->count; i++) {
+    char *text = passage->text;
+    size_t to = passage->tag, line = to;  // so far; where the line begins that s ends
+    for (int i = 0; i < segments->count; i++) {
         const Segment *s = &segments->segment[i];
-        if (is_wrap(passage->text, s) && !s[-1].kept && !s[1].kept)
-            memset(passage->text + s->begin, ' ', s->end - s->begin);
+        size_t bytes = s->end - s->begin, hyphen = 0;
+        bool wrap = i && i + 1 < segments->count && !s[-1].kept && !s[1].kept &&
+                    is_wrap(text + line, text, s);
+        if (wrap) hyphen = hyphen_at(text, to, text + s->end);
+        if (hyphen) to -= hyphen;
+        else to = (size_t)((char *)memmove(text + to, text + s->begin, bytes) + bytes - text);
+        if (wrap && !hyphen) memset(text + to - bytes, ' ', bytes);
+        const char *end = wrap || !s->kept ? NULL : memrchr(text + to - bytes, '\n', bytes);
+        if (end) line = (size_t)(end + 1 - text);
     }
+    text[passage->length = to] = 0;
     return find_segments(p, passage, error);
 }
 
@@ -546,7 +573,7 @@ static bool add_sentences(Passages *p, Error *error)
          error_memory(error, "for the words of a text")) &&
         find_segments(p, passage, error) &&
         (!p->config->wrapped || unwrap(p, passage, error)) &&
-        words_number(p->word, &count, passage->text, length, false, error);
+        words_number(p->word, &count, passage->text, length = passage->length, false, error);
     if (good && p->lines.characters)
         good = words_number(p->unit, &count, passage->text, length, true, error);
     else if (good) memcpy(p->unit, p->word, length * sizeof *p->unit);
