@@ -54,7 +54,8 @@ static const char *const pattern[PATTERNS] = {
     "|\\[\\p{Nd}{1,3}\\]|</[A-Za-z][^<>]{0,99}>",                                // .[1] .</b>
     [OPENING] = "[(\\p{Pi}\"'*_\\p{Sc}]|<[A-Za-z][^<>]{0,99}>\\p{White_Space}*",
     [SHORT] =  // abbreviations before a small letter, and before "5" or "{name}"
-    "(?i:al|approx|ave|bzw|ca|capt|cf|dept|dr|esp|etc|incl|jr|lt|mlle|mme|mrs?|ms|mt|prof|sgt|sr|ste?|usw|vgl|vs)"
+    "(?i:al|approx|ave|bzw|ca|capt|cf|co|corp|dept|dr|esp|etc|ft|inc|incl|jr|lbs?|lt|ltd|mlle|mme|mrs?|ms|mt|oz"
+    "|prof|sgt|sq|sr|ste?|usw|vgl|vs)"
     "\\.\\p{White_Space}++(?!\\p{Lu})"
     "|(?i:abb|abs|app|apr|arts?|aug|bd|ch|chap|dec|déc|dez|eqs?|ex|feb|figs?|jan|jul|jun|kap|mar|max|min|nos?|nov|nr"
     "|oct|okt|pp|pt|rev|sect?|sept?|tab|tel|tél|ver|vols?)\\.\\p{White_Space}++(?!\\p{L})",
@@ -193,7 +194,8 @@ static int next_sentence(Finder *f, int begin, int at, int end)
     const char *text = f->text;
     int space = before_space(text, begin, at), after = at, next;
     UChar32 mark = char_at(text, at, at, end);  // French opens with "« ", which is no end
-    if (at == space || mark == '"' || U_GET_GC_MASK(mark) & (U_GC_PE_MASK | U_GC_PF_MASK))
+    if (at == space || mark == '"' || mark == '[' ||
+        U_GET_GC_MASK(mark) & (U_GC_PE_MASK | U_GC_PF_MASK))
         while ((next = matched(f, CLOSING, after, end)) > after) after = next;
     next = after_space(text, after, end);
     if (after > at && (next > after || next == end)) space = after, at = next;

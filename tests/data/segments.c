@@ -132,6 +132,8 @@ static const struct Case {
     {"en", "⟨See fig. 3, vol. 2, Art. <b>5</b> and No. {n}.⟩ +⟨See approx. 3.⟩ +⟨It is.⟩"},
     {"en", "⟨She ran.⟩[1] +⟨He sat.⟩[2][3] +⟨Who?¹²⟩ +⟨Both!⟩"},
     {"en", "⟨Two [[dogs]]⟩ [4]"},
+    {"en", "⟨It ends.⟩ [5] +⟨[[Ann]] left.⟩ +⟨[It rained.]⟩ +⟨Good.⟩"},
+    {"en", "⟨he is 5 ft. tall.⟩ +⟨she works at acme co. ltd. in bonn.⟩ +⟨yes.⟩"},
     {"en", "⟨two[]⟩"},
     {"en", "⟨she ran.⟩ +⟨he sat.⟩ +⟨\"no.\"⟩ +⟨(they sang.) go.⟩"},
     {"en", "⟨see mr. smith, e.g. the u.s. one, vs. the other etc. and so on.⟩ +⟨no.⟩ +⟨yes.⟩"},
