@@ -30,23 +30,18 @@ static bool put_back(SentenceAnswer *r, const Passages *p, const Sentence *s, Er
 static bool restore_case(char **text, const Passages *p, const Sentence *s, Error *error)
 {
     TextStream stream;
-    bool good = textstream_open(&stream);
-    for (const char *at = *text; good && *at;) {
-        const char *next = NULL, *end = at + strlen(at);
-        for (int i = 0; i < s->spans + s->marks; i++) {
-            const char *span = p->span[s->span + i].text, *found = strstr(at, span);
-            if (found && *span && (!next || found < next))
-                next = found, end = found + strlen(span);
-        }
+    SpanFinder finder = {0};
+    bool good = textstream_open(&stream) &&
+                spanfinder_open(&finder, p->span + s->span, s->spans + s->marks, error);
+    for (const char *at = *text, *end = at; good && *at; at = end) {
+        size_t length = 0;
+        while (*end && !(length = spanfinder_take(&finder, *text, end))) end++;
         char *piece;
-        size_t length = next ? (size_t)(next - at) : strlen(at);
-        good = text_in_case(&piece, at, length, s->written, error);
-        if (good)
-            fprintf(stream.out, "%s%.*s", piece, next ? (int)(end - next) : 0,
-                    next ? next : "");
-        if (good) free(piece);
-        at = end;
+        good = text_in_case(&piece, at, (size_t)(end - at), s->written, error);
+        if (good) fprintf(stream.out, "%s%.*s", piece, (int)length, end), free(piece);
+        end += length;
     }
+    spanfinder_close(&finder);
     char *all = textstream_close(&stream);
     if (!all) return good && error_memory(error, "for a translation");
     free(*text);

@@ -62,32 +62,81 @@ static bool both_alnum(char a, char b)
     return isalnum((unsigned char)a) && isalnum((unsigned char)b);
 }
 
-/* Finds `wanted` in text, not as a part of a longer word or number. */
-static char *find_whole(char *text, const char *wanted)
+static int by_text(const void *a, const void *b)
 {
-    size_t length = strlen(wanted);
-    for (char *at = text; (at = strstr(at, wanted)); at++)
-        if ((at == text || !both_alnum(at[-1], at[0])) &&
-            !both_alnum(at[length - 1], at[length]))
-            return at;
-    return NULL;
+    const CopySpan *const *left = a, *const *right = b;
+    int order = strcmp((*left)->text, (*right)->text);
+    return order ? order : *left < *right ? -1 : 1;
 }
 
-/* Sets span[].missing and overwrites what it finds; returns whether one is missing. Longer spans
- * come first, so that "10" is not found in "10:30" if both are spans. */
-static bool find_missing(CopySpan *span, int count, char *text)
+bool spanfinder_open(SpanFinder *finder, CopySpan *span, int count, Error *error)
 {
-    int missing = count;
-    for (int i = 0; i < count; i++) span[i].missing = true;
-    for (size_t length = strlen(text); length > 0; length--)
-        for (int i = 0; i < count; i++) {
-            char *at = strlen(span[i].text) == length ? find_whole(text, span[i].text) : NULL;
-            if (!at) continue;
-            memset(at, 1, length);
-            span[i].missing = false;
-            missing--;
-        }
-    return missing;
+    *finder = (SpanFinder){.span = malloc((size_t)count * sizeof *finder->span + 1),
+                           .taken = calloc((size_t)count + 1, sizeof *finder->taken),
+                           .count = count};
+    for (int i = 0; finder->span && i < count; i++) {
+        finder->span[i] = &span[i];
+        span[i].missing = true;
+    }
+    if (!finder->span || !finder->taken) return error_memory(error, "to find spans");
+    qsort(finder->span, (size_t)count, sizeof *finder->span, by_text);
+    return true;
+}
+
+void spanfinder_close(SpanFinder *finder)
+{
+    free(finder->span);
+    free(finder->taken);
+    *finder = (SpanFinder){0};
+}
+
+/* The first span from `first` on whose k-th byte is `byte` or more; all have the same bytes before it. */
+static int lower_bound(const SpanFinder *finder, int first, int end, size_t k, int byte)
+{
+    while (first < end) {
+        int middle = first + (end - first) / 2;
+        if ((unsigned char)finder->span[middle]->text[k] < byte) first = middle + 1;
+        else end = middle;
+    }
+    return first;
+}
+
+size_t spanfinder_take(SpanFinder *finder, const char *text, const char *at)
+{
+    int first = 0, end = finder->count;
+    CopySpan *found = NULL;
+    int *taken = NULL;
+    size_t length = 0;
+    if (at > text && both_alnum(at[-1], *at)) return 0;
+    for (size_t k = 0; first < end; k++) {  // the spans that begin with at[0..k)
+        int same = finder->span[first]->text[k] ? first : lower_bound(finder, first, end, k, 1);
+        int next = first + finder->taken[first];
+        if (next < same && k > 0 && !both_alnum(at[k - 1], at[k]))
+            found = finder->span[next], taken = &finder->taken[first], length = k;
+        if (!at[k]) break;
+        first = lower_bound(finder, same, end, k, (unsigned char)at[k]);
+        end = lower_bound(finder, first, end, k, (unsigned char)at[k] + 1);
+    }
+    if (!found) return 0;
+    ++*taken;
+    found->missing = false;
+    return length;
+}
+
+/* Sets span[].missing; *missing (=) whether one is. */
+static bool find_missing(bool *missing, CopySpan *span, int count, const char *text,
+                         Error *error)
+{
+    SpanFinder finder;
+    bool good = spanfinder_open(&finder, span, count, error);
+    for (const char *at = text; good && *at;) {
+        size_t length = spanfinder_take(&finder, text, at);
+        at += length ? length : 1;
+    }
+    *missing = false;
+    for (int i = 0; i < count; i++) *missing |= span[i].missing;
+    spanfinder_close(&finder);
+    return good;
 }
 
 /* What copying_spans works on. */
@@ -159,18 +208,21 @@ static int beside(const SpanText *st, const CopySpan *span)
     return t;
 }
 
-/* Where words change places, exchanges the neighbours of <i> and </i>, so that <i> stays before it. */
+/* Where words change places, exchanges the neighbours of <i> and </i>, so that <i> stays before it: if </i>
+ * is one of the next FAR spans. */
 static void keep_order(const SpanText *st, CopySpan *span, int count)
 {
+    enum { FAR = 1000 };
     for (int i = 0, k; i < count; i++) {
         const char *name = span[i].text + 1;
         size_t length = strcspn(name, " \t\n/>");
         if (*span[i].text != '<' || !length || !span[i].ahead) continue;
-        for (k = i + 1; k < count; k++)
+        int end = count - i > FAR ? i + FAR : count;
+        for (k = i + 1; k < end; k++)
             if (!strncmp(span[k].text, "</", 2) && !span[k].ahead &&
                 !strncmp(span[k].text + 2, name, length) && span[k].text[2 + length] == '>')
                 break;
-        if (k == count || beside(st, &span[k]) >= beside(st, &span[i])) continue;
+        if (k == end || beside(st, &span[k]) >= beside(st, &span[i])) continue;
         int first = span[i].first;
         span[i].first = span[k].first - 1;
         span[k].first = first + 1;
@@ -216,13 +268,9 @@ static bool put_span(SpanText *st, const CopySpan *span, Error *error)
 static bool decode_spans(char **text, bool *missing, const SpanText *st, CopySpan *span,
                          int count, Error *error)
 {
-    if (!tokenizer_decode_replaced(st->tokenizer, text, st->id, (size_t)st->m,
-                                   (const char *const *)st->replacement, error))
-        return false;
-    char *copy = strdup(*text);
-    *missing = copy && find_missing(span, count, copy);
-    free(copy);
-    return copy || error_memory(error, "to find spans");
+    return tokenizer_decode_replaced(st->tokenizer, text, st->id, (size_t)st->m,
+                                     (const char *const *)st->replacement, error) &&
+           find_missing(missing, span, count, *text, error);
 }
 
 bool copying_spans(char **text, CopySpan *span, int count, const Tokenizer *tokenizer,

@@ -48,6 +48,21 @@ typedef struct CopySpan {
     bool missing;    // set by copying_spans
 } CopySpan;
 
+/* Finds spans in a text, not as parts of longer words or numbers. */
+typedef struct SpanFinder {
+    CopySpan **span;  // [count] by their texts
+    int *taken;       // [count] of the spans with this text, at the first of them
+    int count;
+} SpanFinder;
+
+/* Sets span[].missing. */
+bool spanfinder_open(SpanFinder *finder, CopySpan *span, int count, Error *error);
+void spanfinder_close(SpanFinder *finder);  // allowed on {0}, and after an error
+
+/* The length of the longest span that is still missing and stands at `at` in the text, which is missing no
+ * more; 0: there is none. An occurrence serves one span. Time: the logarithm of count for each byte. */
+size_t spanfinder_take(SpanFinder *finder, const char *text, const char *at);
+
 /* *text (=) a translation's text, with `copied` of copying_choose. A span that it lacks replaces
  * the word with the largest share on the span's tokens (align.h), and what is aligned with them
  * beside it: other words only if the span has a space. Without such a word, it follows that of the
