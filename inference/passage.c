@@ -522,11 +522,11 @@ static bool is_wrap(const char *line, const char *text, const Segment *s)
 static size_t hyphen_at(const char *text, size_t end, const char *after)
 {
     UChar32 before, next;
-    U8_GET((const uint8_t *)after, 0, 0, -1, next);
     if (end >= 2 && !memcmp(text + end - 2, "\u00AD", 2)) return 2;
-    if (end < 2 || text[end - 1] != '-' || !u_islower(next)) return 0;
-    U8_GET((const uint8_t *)text, 0, end - 2, end, before);
-    return u_islower(before);
+    if (end < 2 || text[--end] != '-') return 0;
+    U8_PREV_UNSAFE(text, end, before);
+    U8_GET_UNSAFE(after, 0, next);
+    return u_islower(before) && u_islower(next);
 }
 
 /* The segments of the text after its tag. */
