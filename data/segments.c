@@ -249,7 +249,7 @@ static void add_sentences(Finder *f, int begin, int end)
             if (at > begin) next = next_sentence(f, begin, at, end);
             if (next) break;
             if (at == stop) stop = next_stop(f, stop, end);
-            else f->boundary = ubrk_next(f->out->tools->sentences);
+            if (at == f->boundary) f->boundary = ubrk_next(f->out->tools->sentences);
             if (f->boundary == UBRK_DONE) f->boundary = INT_MAX;
         }
         if (!next) next = end;
