@@ -14,14 +14,16 @@
 #include <gumbo.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 /* ---- elements ---- */
 
-static const char inline_names[] = " a abbr acronym b bdi bdo big cite code data del dfn em "
-                                   "font i img ins kbd mark q s samp small "
-                                   "span strike strong sub sup time tt u var wbr ";
-static const char kept_names[] = " code iframe kbd math noembed noframes plaintext pre samp "
-                                 "script style svg template textarea "
+static const char inline_names[] =
+    " a abbr acronym b bdi bdo big cite code data del dfn em "
+    "font i img ins kbd label mark nobr q rb rp rt rtc ruby s samp small "
+    "span strike strong sub sup time tt u var wbr ";
+static const char kept_names[] = " code iframe kbd math noembed noframes plaintext pre rp "
+                                 "rt rtc samp script style svg template textarea "
                                  "var xmp ";
 /* Those that HTML closes by itself, or that have no content. */
 static const char shallow_names[] =
@@ -143,6 +145,18 @@ static void add_text(Walk *w, const char *begin, size_t length)
     add(w, UNIT_TEXT, 0, begin, (size_t)(end - begin));
 }
 
+/* Whether a list of words between white space has one. */
+static bool has_word(const char *list, const char *word)
+{
+    static const char spaces[] = " \t\n\f\r";
+    while (*(list += strspn(list, spaces))) {
+        size_t length = strcspn(list, spaces);
+        if (length == strlen(word) && !strncmp(list, word, length)) return true;
+        list += length;
+    }
+    return false;
+}
+
 /* Whether an element says that its text is translated or not; else `before`. */
 static bool is_kept(const GumboElement *e, bool before)
 {
@@ -151,23 +165,36 @@ static bool is_kept(const GumboElement *e, bool before)
     if (has_name(kept_names, gumbo_normalized_tagname(e->tag)) ||
         e->tag_namespace != GUMBO_NAMESPACE_HTML)
         return true;
-    if (translate && !strcmp(translate->value, "no")) return true;
-    if (class && strstr(class->value, "notranslate")) return true;
-    return before && !(translate && (!*translate->value || !strcmp(translate->value, "yes")));
+    if (translate && !strcasecmp(translate->value, "no")) return true;
+    if (class && has_word(class->value, "notranslate")) return true;
+    return before &&
+           !(translate && (!*translate->value || !strcasecmp(translate->value, "yes")));
 }
 
-/* Whether it is a link whose text is an address, a #tag or a @name: these are not translated. */
+/* Whether it is a link whose text is an address, a #tag or a @name: these are not translated. A domain is an
+ * address where the link has it, too. */
 static bool is_address(const GumboNode *node)
 {
+    const GumboAttribute *link = gumbo_get_attribute(&node->v.element.attributes, "href");
     TextStream stream;
     if (node->v.element.tag != GUMBO_TAG_A || !textstream_open(&stream)) return false;
     put_nodes(stream.out, node);
     char *text = textstream_close(&stream);
-    bool address =
-        text && *text && !strchr(text, ' ') &&
-        (*text == '#' || *text == '@' || strstr(text, "://") || !strncmp(text, "www.", 4));
+    bool address = text && *text && !strchr(text, ' ') &&
+                   (*text == '#' || strchr(text, '@') || strstr(text, "://") ||
+                    !strncmp(text, "www.", 4) ||
+                    (strchr(text, '.') && link && strcasestr(link->value, text)));
     free(text);
     return address;
+}
+
+/* Whether an element is part of a line, as is one whose name is not HTML's: <my-name>. */
+static bool is_inline(const GumboElement *e)
+{
+    GumboStringPiece name = e->original_tag;
+    gumbo_tag_from_original_text(&name);
+    return has_name(inline_names, gumbo_normalized_tagname(e->tag)) ||
+           (e->tag == GUMBO_TAG_UNKNOWN && memchr(name.data, '-', name.length));
 }
 
 static void walk(Walk *w, const GumboNode *node, bool kept)
@@ -179,8 +206,7 @@ static void walk(Walk *w, const GumboNode *node, bool kept)
     if (node->type != GUMBO_NODE_ELEMENT) return;
     const GumboElement *e = &node->v.element;
     const GumboStringPiece *open = &e->original_tag, *close = &e->original_end_tag;
-    bool in_line = has_name(inline_names, gumbo_normalized_tagname(e->tag)),
-         keep = is_kept(e, kept) || is_address(node);
+    bool in_line = is_inline(e), keep = is_kept(e, kept) || is_address(node);
     int number = in_line ? ++w->elements : 0;
     if (in_line && keep && !kept && open->length && close->length && close->data > open->data) {
         add(w, UNIT_KEPT, number, open->data,

@@ -56,6 +56,12 @@ TEST(inline_tags)
                 "la <t2>voiture <t1>rouge</t2>, ici</t1>",
                 "<p>la <b class=\"x\">voiture </b>rouge<i>, ici</i></p>");
     assert_html("<p><em>All of it</em></p>", "All of it", "Tout", "<p><em>Tout</em></p>");
+    assert_html(
+        "<p>The <nobr>red car</nobr> of <my-name x=1>Jane</my-name> in <label>May</label></p>",
+        "The <t1>red car</t1> of <t2>Jane</t2> in <t3>May</t3>", NULL,
+        "<p>The <nobr>red car</nobr> of <my-name x=1>Jane</my-name> in <label>May</label></p>");
+    assert_html("<p>to <ruby>東京<rt>Tōkyō</rt></ruby> now</p>", "to <t1>東京{q2}</t1> now",
+                NULL, "<p>to <ruby>東京<rt>Tōkyō</rt></ruby> now</p>");
     assert_html("a<img alt='x > y' src=a.png>b<!-- c -->d", "a<t1/>b<t2/>d", "D<t2/>B<t1/>A",
                 "D<!-- c -->B<img alt='x > y' src=a.png>A");
 }
@@ -77,6 +83,18 @@ TEST(what_is_kept)
                 "see {q1} and {q2}", "voir {q1} et {q2}",
                 "<p>voir <a href='/t/cat'>#<span>cat</span></a> et <a "
                 "href=x><i>http://</i>a.org</a></p>");
+    assert_html(
+        "<p>ask <a href='mailto:Jane@ex.org'>jane@ex.org</a>, see <a href='https://ex.org/'>"
+        "ex.org</a> <a href='/about.html'>about</a></p>",
+        "ask {q1}, see {q2} <t3>about</t3>", NULL,
+        "<p>ask <a href='mailto:Jane@ex.org'>jane@ex.org</a>, see <a href='https://ex.org/'>"
+        "ex.org</a> <a href='/about.html'>about</a></p>");
+    assert_html(
+        "<p translate=NO>a</p><p class='donotranslateme'>b</p><div class='x\nnotranslate'>c"
+        "<p translate=Yes>d</p></div>",
+        "b|d", "B|D",
+        "<p translate=NO>a</p><p class='donotranslateme'>B</p><div class='x\nnotranslate'>c"
+        "<p translate=Yes>D</p></div>");
     assert_html("<textarea>a b</textarea><svg><text>c</text></svg>x", "x", "y",
                 "<textarea>a b</textarea><svg><text>c</text></svg>y");
 }
