@@ -232,9 +232,12 @@ static bool unknown(const OptionGroup *groups, int count, const char *word, Erro
         int edits = beginning ? 1 : distance(name, other);
         if (edits < least) least = edits, nearest = other;
     }
-    if (!nearest) return error_set(error, "unknown option '%.*s': see --help", length, word);
-    return error_set(error, "unknown option '%.*s': did you mean '--%s%s'?", length, word, no,
-                     nearest);
+    const char *dash = dashes ? "--" : "";
+    if (!nearest)
+        return error_set(error, "unknown option '%.*s'%s", length, word,
+                         dashes ? ": see --help" : "");
+    return error_set(error, "unknown option '%.*s': did you mean '%s%s%s'?", length, word, dash,
+                     no, nearest);
 }
 
 /* In place: two dashes take as much space as two back quotes. */
@@ -395,8 +398,8 @@ bool options_set(const OptionGroup *groups, int count, const char *name, const c
 {
     OptionPlace p = find(groups, count, name, strlen(name));
     char label[NAME_LIMIT + 3];
-    snprintf(label, sizeof label, "--%s", name);
-    if (!p.option) return unknown(groups, count, label, error);
+    snprintf(label, sizeof label, "`%s`", name);
+    if (!p.option) return unknown(groups, count, name, error);
     if (p.option->kind == OPTION_LIST)
         option_store(p.option, p.group->values, label, NULL, NULL);
     return option_store(p.option, p.group->values, label, text, error);

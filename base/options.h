@@ -90,7 +90,7 @@ const char *options_find_text(const OptionGroup *groups, int count, int argc, ch
                               const char *name);
 
 /* Sets one option with the checks of the command line: a flag to "true" or "false", a list to
- * this one item. */
+ * this one item. Errors name it in back quotes. */
 bool options_set(const OptionGroup *groups, int count, const char *name, const char *text,
                  Error *error);
 

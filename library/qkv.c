@@ -175,11 +175,22 @@ bool qkv_translator_set(QkvTranslator *translator, const char *option, const cha
         given(translator, "the translator", &error) &&
         ((option && value) || error_set(&error, "an option and its value are texts, not NULL"));
     if (good) {
+        PassageConfig alone = {0};  // whose rules are tried before the translator changes
         OptionGroup groups[] = {
-            texts_group(translator),
+            {"Texts", NULL, passage_options, passage_option_count, &alone},
             {"Searching", NULL, search_options, search_option_count, &translator->search}};
+        SpanRules *rules = NULL;
         good = options_set(groups, 2, option, value, &error);
-        passages_free(&translator->passages);
+        if (good && (alone.protect.count || alone.terms)) {
+            rules =
+                spanrules_open(alone.protect.item, alone.protect.count, alone.terms, &error);
+            good = rules;
+            passages_free(&translator->passages);
+        }
+        spanrules_free(rules);
+        options_free(groups, 1);
+        groups[0] = texts_group(translator);
+        good = good && options_set(groups, 2, option, value, &error);
     }
     return leave(before, good, to, &error);
 }

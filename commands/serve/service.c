@@ -314,9 +314,13 @@ Service *service_start(const ServeSettings *settings, int argc, char *const *arg
     *s = (Service){.settings = settings, .argc = argc, .argv = argv};
     pthread_mutex_init(&s->lock, NULL);
     s->pair = calloc((size_t)settings->model.count + 1, sizeof *s->pair);
-    bool good = (s->pair || error_memory(error, "to serve")) && load_pairs(s, error) &&
+    const PassageConfig *texts = &settings->passage;
+    SpanRules *rules =  // a translator reads them itself, but only at its first text
+        spanrules_open(texts->protect.item, texts->protect.count, texts->terms, error);
+    bool good = rules && (s->pair || error_memory(error, "to serve")) && load_pairs(s, error) &&
                 start_lane(&s->lane[0], s, threads, 1, error) &&
                 start_lane(&s->lane[1], s, 1, threads, error);
+    spanrules_free(rules);
     if (good) return s;
     service_free(s);
     return NULL;

@@ -233,7 +233,10 @@ TEST(stronger_sources_win)
     assert_true(options_set(groups, 3, "train-source", "one", &error));
     assert_int_equal(values.source.count, 1);
     assert_false(options_set(groups, 3, "sed", "5", &error));
-    assert_string_equal(error.text, "unknown option '--sed': did you mean '--seed'?");
+    assert_string_equal(error.text, "unknown option 'sed': did you mean 'seed'?");
+    assert_false(options_set(groups, 3, "seed", "x", &error));
+    assert_string_equal(error.text,
+                        "`seed` takes a whole number from 0 to 9223372036854775807, not 'x'");
 }
 
 TEST(help_shows_the_table)

@@ -423,15 +423,22 @@ TEST(errors)
     assert_null(qkv_translate(translator, NULL, NULL, -1, NULL));
 
     assert_false(qkv_translator_set(translator, "beam", "0", &wrong));
-    assert_non_null(strstr(wrong.text, "from 1 to 64"));
+    assert_string_equal(wrong.text, "`beam` takes a whole number from 1 to 64, not '0'");
     assert_false(qkv_translator_set(translator, "bean", "5", &wrong));
+    assert_string_equal(wrong.text, "unknown option 'bean': did you mean 'beam'?");
+    assert_false(qkv_translator_set(translator, "protect", "(", &wrong));
+    assert_false(qkv_translator_set(translator, "terms", "/no/such", &wrong));
+    const char *still = "abc";  // translates as before
+    QkvTranslations *none = qkv_translate(translator, &still, NULL, 1, &wrong);
+    assert_non_null(none);
+    qkv_translations_free(none);
     assert_false(qkv_translator_set(translator, "beam", NULL, &wrong));
     assert_true(qkv_translator_set(translator, "n-best", "6", &wrong));
     assert_refused(translator, "a", NULL,
                    "`n-best` 6 is more than `beam` 4, the number of hypotheses");
     assert_true(qkv_translator_set(translator, "beam", "6", &wrong));
 
-    QkvTranslations *none = qkv_translate(translator, NULL, NULL, 0, &wrong);
+    none = qkv_translate(translator, NULL, NULL, 0, &wrong);
     assert_int_equal(none->count, 0);
     qkv_translations_free(none);
     const char *long_one = "abababababababababababababababababababababab";
