@@ -473,16 +473,24 @@ void interface_answer(Exchange *e, void *interface)
 
 static bool read_keys(Interface *in, Error *error)
 {
+    static const char blanks[] = " \t\r";
     const char *path = in->settings->api_keys;
-    char *text = file_read_input(path, KEYS_LIMIT, NULL, error), *rest = NULL;
+    char *text = file_read_input(path, KEYS_LIMIT, NULL, error), *rest = text, *key;
     if (!text) return false;
     in->keys = json_object();
-    for (char *key = strtok_r(text, " \t\r\n", &rest); key;
-         key = strtok_r(NULL, " \t\r\n", &rest))
-        json_object_set_new(in->keys, key, json_true());
+    bool good = true;
+    for (int line = 1; good && (key = strsep(&rest, "\n")); line++) {
+        key += strspn(key, blanks);
+        for (size_t end = strlen(key); end && strchr(blanks, key[end - 1]);) key[--end] = 0;
+        good = !strpbrk(key, blanks) ||
+               error_set(error,
+                         "%s, line %d: an API key has no blank in it: write one on each line",
+                         path, line);
+        if (*key) json_object_set_new(in->keys, key, json_true());
+    }
     free(text);
-    return json_object_size(in->keys) ||
-           error_set(error, "%s has no API key in it: write one on each line", path);
+    return good && (json_object_size(in->keys) ||
+                    error_set(error, "%s has no API key in it: write one on each line", path));
 }
 
 Interface *interface_open(const ServeSettings *settings, Service *service, Error *error)
