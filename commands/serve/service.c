@@ -84,19 +84,27 @@ static bool guess_languages(Pair *pair, Error *error)
                      pair->path, pair->path, pair->path);
 }
 
-/* Reads "en-fr=PATH" or PATH. */
+/* Reads "en-fr=PATH", "pt-BR-en=PATH" or PATH. A target has two or three small letters after its dash, and
+ * then the end or another dash. */
 static bool read_pair(Pair *pair, const char *argument, Error *error)
 {
-    const char *equals = strchr(argument, '='), *dash = strchr(argument, '-');
-    bool named =
-        equals && dash && dash < equals && !memchr(argument, '/', (size_t)(equals - argument));
+    const char *equals = strchr(argument, '='), *dash = NULL;
+    bool named = equals && memchr(argument, '-', (size_t)(equals - argument)) &&
+                 !memchr(argument, '/', (size_t)(equals - argument));
+    int targets = 0;
     *pair = (Pair){.path = named ? equals + 1 : argument};
     if (!named) return true;
-    size_t source = (size_t)(dash - argument), target = (size_t)(equals - dash - 1);
-    if (!source || !target || source >= LANGUAGE || target >= LANGUAGE)
+    for (const char *at = argument; at < equals; at++) {
+        size_t letters = *at == '-' ? strspn(at + 1, "abcdefghijklmnopqrstuvwxyz") : 0;
+        if ((letters == 2 || letters == 3) && strchr("-=", at[1 + letters]))
+            dash = at, targets++;
+    }
+    size_t source = targets == 1 ? (size_t)(dash - argument) : 0,
+           target = targets == 1 ? (size_t)(equals - dash - 1) : 0;
+    if (!source || source >= LANGUAGE || target >= LANGUAGE)
         return error_set(error,
                          "--model takes PATH or SOURCE-TARGET=PATH, such as "
-                         "en-fr=checkpoints/mine, not '%s'",
+                         "en-fr=checkpoints/mine or pt-BR-en=checkpoints/mine, not '%s'",
                          argument);
     memcpy(pair->source, argument, source);
     memcpy(pair->target, dash + 1, target);
