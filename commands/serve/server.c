@@ -140,6 +140,22 @@ static bool keep(Exchange *e, const char *bytes, size_t length)
     return true;
 }
 
+/* Behind a proxy on this machine the client is the last address that the proxy names. */
+static void name_client(Exchange *e)
+{
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(e->connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+    const char *proxied =
+        MHD_lookup_connection_value(e->connection, MHD_HEADER_KIND, "X-Forwarded-For");
+    if (info)
+        getnameinfo(info->client_addr, sizeof(struct sockaddr_in6), e->client, sizeof e->client,
+                    NULL, 0, NI_NUMERICHOST);
+    if (!proxied || !(strstr(e->client, "127.0.0.1") || !strcmp(e->client, "::1"))) return;
+    const char *last = strrchr(proxied, ',');
+    last = last ? last + 1 : proxied;
+    snprintf(e->client, sizeof e->client, "%s", last + strspn(last, " "));
+}
+
 /* Reads what the headers say. A body that is a little too long is read, so that the client reads the
  * answer. */
 static void begin(Exchange *e)
@@ -147,11 +163,7 @@ static void begin(Exchange *e)
     struct MHD_Connection *c = e->connection;
     const char *type = MHD_lookup_connection_value(c, MHD_HEADER_KIND, "Content-Type"),
                *length = MHD_lookup_connection_value(c, MHD_HEADER_KIND, "Content-Length");
-    const union MHD_ConnectionInfo *info =
-        MHD_get_connection_info(c, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
-    if (info)
-        getnameinfo(info->client_addr, sizeof(struct sockaddr_in6), e->client, sizeof e->client,
-                    NULL, 0, NI_NUMERICHOST);
+    name_client(e);
     uint64_t bytes = length ? strtoull(length, NULL, 10) : 0,
              most = 1024 * (uint64_t)e->server->settings->most_body;
     e->begin = clock_seconds();

@@ -13,8 +13,9 @@ typedef struct Server Server;
 typedef struct Exchange {
     Server *server;
     const char *method, *path;
-    json_t *request;  // its parameters: the body, JSON or a form, and the query
-    char client[64];  // the address
+    json_t *request;      // its parameters: the body, JSON or a form, and the query
+    char client[64];      // the address, of behind a proxy on this machine
+    const char *allowed;  // methods of the path, for status 405
     /* for the log */
     const char *pair;
     long long characters;
