@@ -190,7 +190,7 @@ static bool is_language(const Interface *in, const char *code)
 }
 
 /* The languages of the texts, the most probable first; NULL: an answer was given. */
-static json_t *detect(Exchange *e)
+static json_t *detect(const Interface *in, Exchange *e)
 {
     LanguageGuess guess[LANGUAGES_FOUND];
     json_t *list = json_array(), *one;
@@ -201,9 +201,11 @@ static json_t *detect(Exchange *e)
     char *text = textstream_close(&stream);
     int count = text ? language_detect(guess, text) : 0;
     free(text);
-    for (int i = 0; i < count; i++)
+    for (int i = 0; i < count; i++) {
+        bool norwegian = !strcmp(guess[i].code, "no") && !is_language(in, "no");
         json_array_append_new(list, json_pack("{s:i,s:s}", "confidence", guess[i].percent,
-                                              "language", guess[i].code));
+                                              "language", norwegian ? "nb" : guess[i].code));
+    }
     if (count >= 0) return list;
     json_decref(list);
     exchange_error(
@@ -211,23 +213,56 @@ static json_t *detect(Exchange *e)
     return NULL;
 }
 
-/* Of the languages of the texts, or else of all, the first that is translated to the target, or is it;
- * *detected (=) NULL: there is none. False: an answer was given. */
+/* Whether two codes are of one language, as pt and pt-BR. */
+static bool is_kind(const char *a, const char *b)
+{
+    size_t length = strcspn(a, "-");
+    return length == strcspn(b, "-") && !strncmp(a, b, length);
+}
+
+/* The source that a detected language stands for: itself, or another kind of it; NULL: it is not translated to
+ * the target. */
+static const char *source_of(const Interface *in, const char *code, const char *target)
+{
+    if (service_pair(in->service, code, target)) return code;
+    for (int i = 0; i < in->pairs; i++)
+        if (!strcmp(in->pair[i].target, target) && is_kind(in->pair[i].source, code))
+            return in->pair[i].source;
+    return is_kind(code, target) ? target : NULL;
+}
+
+/* The only language that is translated to the target, or NULL. */
+static const char *only_source(const Interface *in, const char *target)
+{
+    const char *only = NULL;
+    for (int i = 0; i < in->pairs; i++)
+        if (!strcmp(in->pair[i].target, target)) {
+            if (only) return NULL;
+            only = in->pair[i].source;
+        }
+    return only;
+}
+
+/* *detected (=) of the languages of the texts the first that is translated to the target, or is it; else the
+ * only one that is; else the first, which is refused. False: an answer was given. */
 static bool detect_source(const Interface *in, Exchange *e, json_t **detected,
                           const char *target)
 {
-    json_t *all = detect(e);
-    const Pair *any = service_pair(in->service, NULL, target);
-    for (size_t i = 0; i < json_array_size(all) && !*detected; i++) {
-        json_t *guess = json_array_get(all, i);
-        const char *code = text_of(guess, "language");
-        if (service_pair(in->service, code, target) || !strcmp(code, target))
-            *detected = json_incref(guess);
+    json_t *all = detect(in, e);
+    if (!all) return false;
+    const char *source = NULL;
+    json_int_t percent = 0;
+    for (size_t i = 0; i < json_array_size(all) && !source; i++) {
+        const json_t *guess = json_array_get(all, i);
+        source = source_of(in, text_of(guess, "language"), target);
+        if (source) percent = json_integer_value(json_object_get(guess, "confidence"));
     }
-    if (all && any && !*detected)
-        *detected = json_pack("{s:i,s:s}", "confidence", 0, "language", any->source);
+    if (!source) source = only_source(in, target);
+    if (!source) source = text_of(json_array_get(all, 0), "language");
+    if (source) *detected = json_pack("{s:I,s:s}", "confidence", percent, "language", source);
+    else exchange_error(e, 400, "The language of the text is not known: name it as source");
     json_decref(all);
-    return all;
+    return *detected;
 }
 
 /* Nothing is translated from a language to itself. */
@@ -247,11 +282,11 @@ static const Pair *find_pair(const Interface *in, Exchange *e, json_t **detected
     const char *source = text_of(e->request, "source"), *target = text_of(e->request, "target");
     char names[2][LANGUAGE_NAME];
     *detected = NULL;
-    if (!strcmp(source, "auto") && !detect_source(in, e, detected, target)) return NULL;
+    const char *unknown = is_language(in, target) ? NULL : target;
+    if (!unknown && !strcmp(source, "auto") && !detect_source(in, e, detected, target))
+        return NULL;
     if (*detected) source = text_of(*detected, "language");
-    const char *unknown = !is_language(in, source)   ? source
-                          : !is_language(in, target) ? target
-                                                     : NULL;
+    if (!unknown && !is_language(in, source)) unknown = source;
     if (unknown) return exchange_error(e, 400, "%s is not supported", unknown), NULL;
     const Pair *pair = service_pair(in->service, source, target);
     if (pair) return pair;
@@ -349,8 +384,7 @@ static void translate(Interface *in, Exchange *e)
 
 static void answer_detect(Interface *in, Exchange *e)
 {
-    (void)in;
-    json_t *found = detect(e);
+    json_t *found = detect(in, e);
     if (found) exchange_answer(e, 200, found);
 }
 

@@ -20,6 +20,15 @@ void language_name(char name[LANGUAGE_NAME], const char *code)
     if (U_FAILURE(status) || length == 0) snprintf(name, LANGUAGE_NAME, "%s", code);
 }
 
+#ifdef WITH_CLD2
+/* CLD2's code, or the one that has taken its place. */
+static const char *code_of(CLD2::Language language)
+{
+    const char *code = CLD2::LanguageCode(language);
+    return !strcmp(code, "iw") ? "he" : !strcmp(code, "jw") ? "jv" : code;
+}
+#endif
+
 int language_detect(LanguageGuess guess[LANGUAGES_FOUND], const char *text)
 {
 #ifdef WITH_CLD2
@@ -30,7 +39,7 @@ int language_detect(LanguageGuess guess[LANGUAGES_FOUND], const char *text)
                                 &reliable);
     for (int i = 0; i < LANGUAGES_FOUND; i++) {
         if (language[i] == CLD2::UNKNOWN_LANGUAGE || percent[i] == 0) continue;
-        snprintf(guess[count].code, LANGUAGE_CODE, "%s", CLD2::LanguageCode(language[i]));
+        snprintf(guess[count].code, LANGUAGE_CODE, "%s", code_of(language[i]));
         guess[count++].percent = percent[i];
     }
     return count;

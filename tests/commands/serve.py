@@ -168,6 +168,27 @@ if which == "keys":
     answer = ask("OPTIONS", "/translate")[1]
     check("CORS", answer.status == 200 and answer.getheader("Access-Control-Allow-Origin") == "https://example.org")
 
+if which == "several":  # models from Arabic, Hebrew, Norwegian and Portuguese; 100 requests a minute of an address
+    status, answer = post("/detect", q="אני רוצה לדעת למה הוא לא רוצה לבוא איתנו מחר")
+    if status == 200:
+        check("detection names Hebrew as LibreTranslate does", answer[0]["language"] == "he", answer)
+        def auto(text, **more):
+            status, answer = post("/translate", q=text, source="auto", target="en", **more)
+            return answer["detectedLanguage"]["language"] if status == 200 else answer["error"]
+        check("auto takes the model of Hebrew", auto("אני רוצה לדעת למה הוא לא רוצה לבוא איתנו מחר") == "he")
+        check("... of Norwegian", auto("Jeg vil gjerne vite hvorfor han ikke vil bli med oss i morgen.") == "nb", auto("Jeg vil gjerne vite hvorfor han ikke vil bli med oss i morgen."))
+        check("... of a kind of Portuguese", auto("Eu gostaria de saber por que ele não quer vir conosco amanhã.") == "pt-BR")
+        check("... and none of another language", auto("Ich möchte gerne wissen, warum er morgen nicht mit uns kommen will.") == "de is not supported")
+        check("... nor of what is no language", auto("12").startswith("The language of the text is not known"), auto("12"))
+    def behind(address):
+        return ask("POST", "/detect", {"q": "a"}, headers={"X-Forwarded-For": address})[0]
+    many = [behind("10.0.0.1, 10.0.0.2") for _ in range(201)]
+    check("behind a proxy each client has its own limit", 429 in many and behind("10.0.0.2, 10.0.0.1") != 429, many[-1])
+
+if which == "short":  # texts of at most 5 characters
+    check("the page does not need long texts", ask("GET", "/")[0] == 200)
+    refuses("a text that is too long, to its own language", 400, "exceeds text limit (5)", post("/translate", q="abcdef", source="en", target="en"))
+
 if which == "full":
     answers = []
     body = {"q": [source for source, _ in expected] * 200, **PAIR}

@@ -72,6 +72,11 @@ kill -TERM "$server"
 wait "$server"
 server=
 
+serve --model "ar-en=$model" --model "he-en=$model" --model "nb-en=$model" --model "pt-BR-en=$model" --limit-rate 100
+ask several
+kill -TERM "$server"
+check "SIGTERM ends it" ends 0
+under="nice -n 5"
 serve --model "en-fr=$model" --model "nb-fr=$model" --limit-waiting 2 --threads 1
 ask full
 kill -TERM "$server"
