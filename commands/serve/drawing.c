@@ -8,6 +8,7 @@
 #include "base/file.h"
 #include "base/textstream.h"
 #include "commands/command.h"
+#include "commands/serve/parameters.h"
 #include "explain/page.h"
 #include "library/qkv-inside.h"
 
@@ -33,19 +34,8 @@ const char *drawing_type(const char *format)
 static bool read_choice(Choice *choice, const OptionGroup *group, const json_t *request,
                         const Bundle *bundle, Error *error)
 {
-    for (int i = 0; i < choice_option_count; i++) {
-        const Option *o = &choice_options[i];
-        char key[32], number[32];
-        snprintf(key, sizeof key, "%s", o->name);
-        for (char *at = key; *at; at++) *at = *at == '-' ? '_' : *at;
-        const json_t *value = json_object_get(request, key);
-        snprintf(number, sizeof number, "%lld", (long long)json_integer_value(value));
-        const char *text = json_is_string(value)    ? json_string_value(value)
-                           : json_is_boolean(value) ? (json_is_true(value) ? "true" : "false")
-                                                    : number;
-        if (value && !options_set(group, 1, o->name, text, error)) return false;
-    }
-    if (!choice_parse(choice, group->values, error)) return false;
+    if (!parameters_read(group, request, error) || !choice_parse(choice, group->values, error))
+        return false;
     choice_know(choice, bundle);
     return choice_check(choice, &bundle->model.config, error);
 }
@@ -92,12 +82,15 @@ char *drawing_make(size_t *length, const char *format, const json_t *request, co
                    const QkvModel *model, const char *text, const QkvTranslation *translation,
                    Error *error)
 {
-    const json_t *value = json_object_get(request, "sentence");
-    json_int_t number = value ? json_integer_value(value) : 1;
+    static const Option sentence = {.name = "sentence", .kind = OPTION_INT};
+    int number = 1;
+    if (!parameters_read(&(OptionGroup){.options = &sentence, .count = 1, .values = &number},
+                         request, error))
+        return NULL;
     if (!translation->sentences) return error_set(error, "there is nothing to translate"), NULL;
     if (number < 1 || number > translation->sentences)
-        return error_set(error, "the text has sentences 1 to %d, not %lld",
-                         translation->sentences, (long long)number),
+        return error_set(error, "the text has sentences 1 to %d, not %d",
+                         translation->sentences, number),
                NULL;
     QkvError why = {"not enough memory for a picture"};
     ChoiceConfig config = {0};

@@ -1,6 +1,7 @@
 /* interface.c -- what the server says; see interface.h. */
 #include "commands/serve/interface.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -11,6 +12,7 @@
 #include "base/utf8.h"
 #include "commands/serve/drawing.h"
 #include "commands/serve/language.h"
+#include "commands/serve/parameters.h"
 #include "data/html.h"
 
 enum { MOST_ALTERNATIVES = 10, COUNTERS = 4096, KEYS_LIMIT = 1 << 24 };
@@ -344,7 +346,17 @@ static bool read_html(Job *job, Error *error)
     return good;
 }
 
-/* Translates the texts, or draws the attention of one of them. */
+/* What a request may say of translations. */
+typedef struct Wanted {
+    int alternatives;
+    bool details;
+} Wanted;
+
+static const Option wanted_options[] = {
+    {.name = "alternatives", .kind = OPTION_INT, .offset = offsetof(Wanted, alternatives)},
+    {.name = "details", .kind = OPTION_FLAG, .offset = offsetof(Wanted, details)}};
+
+/* Translates the texts, or draws the attention of one. */
 static void translate(Interface *in, Exchange *e)
 {
     Error error;
@@ -355,19 +367,23 @@ static void translate(Interface *in, Exchange *e)
     if (texts ? !html && strcmp(format, "text")
               : !drawing_type(format) || (!strcmp(format, "page") && !page))
         return exchange_error(e, 400, "%s format is not supported", format);
-    const json_t *more = json_object_get(e->request, "alternatives");
-    long others = json_is_string(more) ? strtol(json_string_value(more), NULL, 10)
-                                       : (long)json_integer_value(more);
+    if (!texts && json_is_array(json_object_get(e->request, "q")))
+        return exchange_error(e, 400, "Invalid request: attention is that of one text");
+    Wanted wanted = {0};
+    if (!parameters_read(&(OptionGroup){.options = wanted_options,
+                                        .count = sizeof wanted_options / sizeof(Option),
+                                        .values = &wanted},
+                         e->request, &error))
+        return exchange_error(e, 400, "Invalid request: %s", error.text);
     Job *job = calloc(1, sizeof *job);
     if (!job) return exchange_error(e, 500, "There is not enough memory");
-    *job = (Job){.exchange = e,
-                 .details = json_is_true(json_object_get(e->request, "details")),
-                 .format = texts ? NULL : format};
+    *job = (Job){.exchange = e, .details = wanted.details, .format = texts ? NULL : format};
     job->task = (Task){.done = done, .alternatives = 1};
-    if (texts && others > 0)
-        job->task.alternatives += others < MOST_ALTERNATIVES ? (int)others : MOST_ALTERNATIVES;
-    job->task.pair = find_pair(in, e, &job->detected);
-    bool good = job->task.pair && read_texts(job, in->settings->most_characters);
+    if (texts && wanted.alternatives > 0)
+        job->task.alternatives +=
+            wanted.alternatives < MOST_ALTERNATIVES ? wanted.alternatives : MOST_ALTERNATIVES;
+    bool good = read_texts(job, page ? INT_MAX : in->settings->most_characters) &&
+                (job->task.pair = find_pair(in, e, &job->detected));
     job->task.text = job->text, job->task.count = job->texts;
     if (good) e->pair = job->task.pair->name;
     if (good && texts && html && !read_html(job, &error))

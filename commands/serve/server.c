@@ -72,12 +72,14 @@ void exchange_wait(Exchange *e)
 
 /* ---- requests ---- */
 
-static enum MHD_Result add_value(void *request, enum MHD_ValueKind kind, const char *key,
-                                 const char *value)
+static enum MHD_Result add_value(void *exchange, enum MHD_ValueKind kind, const char *key,
+                                 size_t key_length, const char *value, size_t length)
 {
-    (void)kind;
-    if (key && value && !json_object_get(request, key))
-        json_object_set_new(request, key, json_string(value));
+    Exchange *e = exchange;
+    (void)kind, (void)key_length;
+    if (!key || !value || json_object_get(e->request, key)) return MHD_YES;
+    json_object_set_new_nocheck(e->request, key, json_stringn_nocheck(value, length));
+    e->refused |= memchr(value, 0, length) != NULL;
     return MHD_YES;
 }
 
@@ -189,7 +191,7 @@ static bool read_parameters(Exchange *e)
         e->request = json_object();
         if (e->length) read_form(e);
     }
-    MHD_get_connection_values(e->connection, MHD_GET_ARGUMENT_KIND, add_value, e->request);
+    MHD_get_connection_values_n(e->connection, MHD_GET_ARGUMENT_KIND, add_value, e);
     const char *key;
     json_t *value;
     json_object_foreach(e->request, key, value) e->refused |=

@@ -93,6 +93,9 @@ if which == "all":
     check("attention as a picture", status == 200 and b"<svg" in svg, svg)
     status, answer = post("/attention", q=text, **PAIR)
     check("attention as JSON", status == 200 and answer["source"] == text and len(answer["kinds"]) == 3, answer)
+    two = {"q": f"{text}\nthe red car", **PAIR}
+    for name, answer in (("a form", form("/attention", sentence="2", **two)), ("a text in JSON", post("/attention", sentence="2", layer=None, **two))):
+        check(f"attention of the sentence of {name}", answer[0] == 200 and answer[1]["source"] == "the red car", answer)
     status, page, html = ask("GET", "/")
     check("the page", status == 200 and page.getheader("Content-Type").startswith("text/html") and b'id="translation"' in html)
 
@@ -104,6 +107,12 @@ if which == "all":
     refuses("another format", 400, "xml format is not supported", post("/translate", q="x", format="xml", **PAIR))
     refuses("another head", 400, "head", post("/attention", q=text, head=99, **PAIR))
     refuses("another sentence", 400, "sentences 1 to 1", post("/attention", q=text, sentence=7, **PAIR))
+    refuses("a layer and a half", 400, "`layer` takes a whole number from 0 to 64, not '1.5'", post("/attention", q=text, layer=1.5, **PAIR))
+    refuses("a number for a range", 400, "LOW:HIGH, from 0:1 inwards, such as 0:0.5, not '0.5'", post("/attention", q=text, range=0.5, **PAIR))
+    refuses("a word for a number", 400, "`alternatives` takes a whole number, not 'abc'", post("/translate", q=text, alternatives="abc", **PAIR))
+    refuses("a number for a flag", 400, "`details` takes true or false, not '[]'", post("/translate", q=text, details=[], **PAIR))
+    refuses("attention of an array", 400, "attention is that of one text", post("/attention", q=[text], **PAIR))
+    refuses("an array of no texts to their own language", 400, "q is no text", post("/translate", q=[7], source="en", target="en"))
     refuses("a number as text", 400, "q", post("/translate", q=[7], **PAIR))
     refuses("a text that is too long", 400, "exceeds text limit (1000000)", post("/translate", q="a" * 1000001, **PAIR))
     refuses("too many texts", 400, "20001 texts; the limit is 20000", post("/translate", q=[""] * 20001, **PAIR))
