@@ -218,10 +218,10 @@ static void translate(Engine *engine, Lane *lane, Task *task)
     snprintf(number, sizeof number, "%d", task->alternatives);
     QkvTranslations *out = NULL;
     bool good = texts && renew(engine, lane, task->pair, &error);
-    if (good && task->alternatives > 1)  // setting an option compiles the rules of texts again
+    if (good && task->alternatives > 1)
         good = qkv_translator_set(engine->translator, "n-best", number, &error) &&
-               qkv_translator_set(engine->translator, "beam",
-                                  task->alternatives > 5 ? number : "5", &error);
+               (task->alternatives <= lane->service->settings->search.beam ||
+                qkv_translator_set(engine->translator, "beam", number, &error));
     if (good)
         out = qkv_translate(engine->translator, texts,
                             task->beginning ? &task->beginning : NULL, count, &error);

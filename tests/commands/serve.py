@@ -65,6 +65,11 @@ if which == "all":
     status, answer = post("/translate", q=[text, ""], alternatives=2, details=True, **PAIR)
     check("alternatives", 1 <= len(answer["alternatives"][0]) <= 2 and translation not in answer["alternatives"][0], answer)
     check("details", answer["details"][0]["sentences"][0]["source"] == [0, len(text)], answer)
+    odd = "sees zebra sees red and zebra a big to a"  # another beam translates it otherwise
+    plain = post("/translate", q=odd, **PAIR)[1]["translatedText"]
+    more = form("/translate", q=odd, alternatives="2", details="true", **PAIR)[1]
+    check("alternatives and details of a form", len(more["alternatives"]) > 0 and more["details"]["unknown"] == ["zebra"], more)
+    check("alternatives leave the best translation", more["translatedText"] == plain, (plain, more))
     begun = post("/translate", q=text, prefix="anna", **PAIR)[1]["translatedText"]
     check("a prefix", begun.startswith("anna"), begun)
     page = "<!-- a --><p class='x'>the <b>red</b> car</p><script>var p = '<p>';</script><pre>b</pre>"
