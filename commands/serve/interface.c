@@ -494,15 +494,30 @@ static bool has_parameters(Exchange *e, int count)
     return true;
 }
 
-/* parameters: how many of the three a POST needs; 0: it is a GET */
+/* What LibreTranslate says where these are switched off. */
+static void answer_disabled(Interface *in, Exchange *e)
+{
+    (void)in;
+    exchange_error(e, 403, "%s are disabled on this server.",
+                   strcmp(e->path, "/suggest") ? "Files translation" : "Suggestions");
+}
+
+/* parameters: how many of the three it needs */
 static const struct Route {
     const char *path;
+    bool posts;  // else it is a GET
     int parameters;
     void (*answer)(Interface *in, Exchange *e);
-} routes[] = {{"/translate", 3, translate},        {"/attention", 3, translate},
-              {"/detect", 1, answer_detect},       {"/", 0, answer_page},
-              {"/languages", 0, answer_languages}, {"/frontend/settings", 0, answer_settings},
-              {"/health", 0, answer_health},       {NULL, 0, NULL}};
+} routes[] = {{"/translate", true, 3, translate},
+              {"/attention", true, 3, translate},
+              {"/detect", true, 1, answer_detect},
+              {"/translate_file", true, 0, answer_disabled},
+              {"/suggest", true, 0, answer_disabled},
+              {"/", false, 0, answer_page},
+              {"/languages", false, 0, answer_languages},
+              {"/frontend/settings", false, 0, answer_settings},
+              {"/health", false, 0, answer_health},
+              {NULL, false, 0, NULL}};
 
 void interface_answer(Exchange *e, void *interface)
 {
@@ -510,10 +525,11 @@ void interface_answer(Exchange *e, void *interface)
     const struct Route *route = routes;
     while (route->path && strcmp(route->path, e->path)) route++;
     bool reads = !strcmp(e->method, "GET") || !strcmp(e->method, "HEAD");
+    e->allowed = route->posts ? "POST" : "GET, HEAD";
     if (!route->path) exchange_error(e, 404, "Not Found");
     else if (!strcmp(e->method, "OPTIONS") && in->settings->cors)
         exchange_answer(e, 200, json_object());
-    else if (route->parameters ? strcmp(e->method, "POST") != 0 : !reads)
+    else if (route->posts ? strcmp(e->method, "POST") != 0 : !reads)
         exchange_error(e, 405, "Method Not Allowed");
     else if (!route->parameters || (may_ask(in, e) && has_parameters(e, route->parameters)))
         route->answer(in, e);

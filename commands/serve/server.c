@@ -41,6 +41,7 @@ void exchange_send(Exchange *e, int status, const char *type, char *bytes, size_
     const char *const headers[][2] = {
         {"Content-Type", type},
         {"X-Content-Type-Options", "nosniff"},
+        {"Allow", status == 405 ? e->allowed : NULL},
         {"Retry-After", status == 503 || status == 429 ? "2" : NULL},
         {"Access-Control-Allow-Origin", cors},
         {"Access-Control-Allow-Headers", cors ? "Content-Type" : NULL}};
@@ -106,10 +107,11 @@ static enum MHD_Result add_field(void *context, enum MHD_ValueKind kind, const c
                                  const char *bytes, uint64_t offset, size_t length)
 {
     Form *form = context;
-    (void)kind, (void)file, (void)type, (void)encoding;
+    (void)kind, (void)type, (void)encoding;
     if (offset == 0) {
         end_field(form);
-        if (key && !json_object_get(form->exchange->request, key)) form->key = strdup(key);
+        if (key && !file && !json_object_get(form->exchange->request, key))
+            form->key = strdup(key);
     }
     if (!form->key || !length) return MHD_YES;
     if (memchr(bytes, 0, length)) form->exchange->refused = true;

@@ -128,8 +128,14 @@ if which == "all":
     refuses("JSON that is not UTF-8", 400, "Invalid JSON", ask("POST", "/translate", b'{"q":"\xff","source":"en","target":"fr"}'))
     refuses("a form that is not UTF-8", 400, "UTF-8", ask("POST", "/translate", "q=%ff&source=en&target=fr", "application/x-www-form-urlencoded"))
     refuses("a NUL byte", 400, "NUL", ask("POST", "/translate", "q=a%00b&source=en&target=fr", "application/x-www-form-urlencoded"))
+    refuses("a NUL byte in the query", 400, "NUL", ask("POST", "/translate?q=a%00b&source=en&target=fr"))
+    refuses("a query that is not UTF-8", 400, "UTF-8", ask("POST", "/translate?q=%ff&source=en&target=fr"))
+    refuses("a file", 403, "Files translation are disabled on this server.",
+            ask("POST", "/translate_file", multipart_form({'file"; filename="a.docx': "PK\0\1", **PAIR}), "multipart/form-data; boundary=a-boundary"))
+    refuses("a suggestion", 403, "Suggestions are disabled on this server.", post("/suggest", q="a", s="b", **PAIR))
     refuses("a path that is not there", 404, "Not Found", ask("GET", "/x"))
     refuses("another method", 405, "Method Not Allowed", ask("GET", "/translate"))
+    check("and says which there are", [ask(*what)[1].getheader("Allow") for what in (("GET", "/translate"), ("POST", "/"))] == ["POST", "GET, HEAD"])
     check("no CORS unless it is asked for", ask("GET", "/health")[1].getheader("Access-Control-Allow-Origin") is None)
 
     wrong = []
