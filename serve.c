@@ -2,7 +2,7 @@
  *
  *   read the options, load the models and start the threads that translate (commands/serve/service.h)
  *   listen (server.h); answer as LibreTranslate does, and with pictures and a page (interface.h)
- *   SIGHUP: load the models again. SIGTERM, SIGINT: answer what was begun, and end */
+ *   SIGHUP: load the models again, and open the log again. SIGTERM, SIGINT: answer what was begun, and end */
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -28,12 +28,15 @@ static bool print_help(bool brief, Error *error)
 }
 
 /* Waits for signals until one says to end. */
-static void wait_for_signals(const sigset_t *signals, Service *service, FILE *news)
+static void wait_for_signals(const sigset_t *signals, Service *service, Server *server,
+                             FILE *news)
 {
     for (int number = 0; number != SIGINT && number != SIGTERM;) {
         Error error;
         if (sigwait(signals, &number)) return;
         if (number != SIGHUP) continue;
+        if (!server_reopen_log(server, &error))
+            command_say(stderr, "goes on with the old log: %s", error.text);
         if (service_reload(service, &error)) command_say(news, "loaded the models again");
         else command_say(stderr, "goes on with the old models: %s", error.text);
     }
@@ -60,7 +63,7 @@ static bool serve(const ServeSettings *settings, int argc, char *const *argv, Er
         bool six = strchr(settings->address, ':');
         printf("http://%s%s%s:%d/\n", six ? "[" : "", settings->address, six ? "]" : "", port);
         fflush(stdout);
-        wait_for_signals(&signals, service, news);
+        wait_for_signals(&signals, service, server, news);
         server_quiesce(server);
     }
     if (service) service_stop(service);  // which answers what the server still waits for

@@ -2,6 +2,7 @@
 #include "commands/serve/server.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <microhttpd.h>
 #include <netdb.h>
 #include <stdarg.h>
@@ -301,6 +302,23 @@ static int listen_at(const ServeSettings *settings, int *port, Error *error)
     return -1;
 }
 
+static FILE *open_log(const ServeSettings *settings, Error *error)
+{
+    FILE *log = strcmp(settings->log, "-") ? fopen(settings->log, "ae") : stderr;
+    if (!log) error_set(error, "cannot write %s: %s", settings->log, strerror(errno));
+    return log;
+}
+
+bool server_reopen_log(Server *server, Error *error)
+{
+    if (!server->log || server->log == stderr) return true;
+    FILE *log = open_log(server->settings, error);
+    if (!log) return false;
+    dup3(fileno(log), fileno(server->log), O_CLOEXEC);  // each line was flushed
+    fclose(log);
+    return true;
+}
+
 Server *server_start(const ServeSettings *settings, void (*handle)(Exchange *, void *),
                      void *context, int *port, Error *error)
 {
@@ -308,10 +326,7 @@ Server *server_start(const ServeSettings *settings, void (*handle)(Exchange *, v
     Server *server = calloc(1, sizeof *server);
     if (!server) return error_memory(error, "to serve"), NULL;
     server->settings = settings, server->handle = handle, server->context = context;
-    if (settings->log)
-        server->log = strcmp(settings->log, "-") ? fopen(settings->log, "ae") : stderr;
-    bool good = !settings->log || server->log ||
-                error_set(error, "cannot write %s: %s", settings->log, strerror(errno));
+    bool good = !settings->log || (server->log = open_log(settings, error));
     if (!getrlimit(RLIMIT_NOFILE, &files))
         files.rlim_cur = files.rlim_max, setrlimit(RLIMIT_NOFILE, &files);
     int fd = good ? listen_at(settings, port, error) : -1;

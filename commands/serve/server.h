@@ -45,6 +45,9 @@ Server *server_start(const ServeSettings *settings,
                      void (*handle)(Exchange *exchange, void *context), void *context,
                      int *port, Error *error);
 
+/* Goes on with the log in a new file, if the old one was moved away. */
+bool server_reopen_log(Server *server, Error *error);
+
 /* Answers what was begun, for at most some seconds after the last translation, and ends. */
 void server_quiesce(Server *server);  // no new connections, and 503 for new requests
 void server_stop(Server *server);

@@ -49,10 +49,12 @@ if [ -n "$browser" ] && command -v node >/dev/null; then
     failures=$((failures + $(grep -c '^not ok' checks || true)))
 else echo "skipped the page of ./serve: there is no Chromium or no node"
 fi
+mv log log.1
 kill -HUP "$server"
 sleep 0.5
 "$python" "$here/tests/commands/serve.py" "$port" one expected >one
 check "it answers after SIGHUP" sh -c 'head -n 1 target | cmp - one'
+check "and goes on with a new log" grep -q '"path":"/translate"' log
 "$python" "$here/tests/commands/serve.py" "$port" document expected >document &
 client=$!
 sleep 0.5
