@@ -347,7 +347,7 @@ static bool export_model(Program *p, Error *error)
     Bundle *bundle = &p->models.bundle[0];
     const char *model = p->request.model.item[0];
     if (!bundle_load(bundle, model, BUNDLE_ROWS, NULL, error)) return false;
-    if (p->request.page) return webpage_save(p->request.page, bundle, model, error);
+    if (p->request.page) return webpage_save(p->request.page, bundle, model, p->news, error);
     return marian_export(&bundle->model, &bundle->vocabulary, p->request.export, error);
 }
 

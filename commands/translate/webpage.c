@@ -9,6 +9,7 @@
 
 #include "base/file.h"
 #include "base/textstream.h"
+#include "commands/command.h"
 #include "explain/page.h"
 #include "kernels/int8.h"
 
@@ -66,8 +67,9 @@ static bool put_packed(FILE *out, const char *id, const void *bytes, size_t coun
     return good;
 }
 
-static bool put_model(FILE *out, const Bundle *bundle, Error *error)
+static bool put_model(FILE *out, const Bundle *bundle, FILE *news, Error *error)
 {
+    bool known = true;
     const Vocabulary *v = &bundle->vocabulary;
     TextStream stream;
     fputs("<script type=\"text/plain\" id=\"options\">", out);
@@ -85,8 +87,13 @@ static bool put_model(FILE *out, const Bundle *bundle, Error *error)
         char *code;
         if (!bundle_language(&code, bundle, (CorpusSide)side, error)) return false;
         fprintf(out, "%s ", code ? code : "und");
+        known = known && code;
         free(code);
     }
+    if (!known)
+        command_say(
+            news, "the page calls its languages unknown: the files that the model was trained "
+                  "on have no names such as train.en and train.fr");
     fputs("</script>\n", out);
     return true;
 }
@@ -104,7 +111,7 @@ static char *read_page(size_t *length, Error *error)
 
 /* The attention of an empty sentence, which the page shows until it has another one. */
 static bool put_page(FILE *out, const char *page, size_t length, const Bundle *bundle,
-                     const char *name, Error *error)
+                     const char *name, FILE *news, Error *error)
 {
     static const char mark[] = "@model@";
     static const int end = ID_END;
@@ -118,21 +125,23 @@ static bool put_page(FILE *out, const char *page, size_t length, const Bundle *b
                                 .choice = &choice_default,
                                 .words = true};
     bool good = snapshot && page_write(out, page, (size_t)(model - page), &input, error) &&
-                put_model(out, bundle, error);
+                put_model(out, bundle, news, error);
     if (good) fwrite(rest, 1, (size_t)(page + length - rest), out);
     snapshot_close(snapshot);
     return good;
 }
 
-bool webpage_save(const char *path, const Bundle *bundle, const char *name, Error *error)
+bool webpage_save(const char *path, const Bundle *bundle, const char *name, FILE *news,
+                  Error *error)
 {
     size_t length;
     TextStream stream;
     char *page = read_page(&length, error);
     if (!page) return false;
     const char *slash = strrchr(name, '/');
-    bool good = (textstream_open(&stream) || error_memory(error, "for a page")) &&
-                put_page(stream.out, page, length, bundle, slash ? slash + 1 : name, error);
+    bool good =
+        (textstream_open(&stream) || error_memory(error, "for a page")) &&
+        put_page(stream.out, page, length, bundle, slash ? slash + 1 : name, news, error);
     char *text = textstream_close(&stream);
     free(page);
     if (good) return file_replace_text(path, text, error);

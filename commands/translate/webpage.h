@@ -13,5 +13,9 @@
 
 #include "inference/bundle.h"
 
-/* The model as it was trained (BUNDLE_ROWS): it is quantised here. name: of the model, in the page. */
-bool webpage_save(const char *path, const Bundle *bundle, const char *name, Error *error);
+#include <stdio.h>
+
+/* The model as it was trained (BUNDLE_ROWS): it is quantised here. name: of the model, in the page. news: where
+ * it says that the languages are not known; or NULL */
+bool webpage_save(const char *path, const Bundle *bundle, const char *name, FILE *news,
+                  Error *error);

@@ -3,13 +3,13 @@
 const OFFERS = false;
 let engine = null;
 
-async function getLanguages() {
+async function getPairs() {
   const bytes = {};
   for (const name of ["program", "source", "vocabulary", "weights"]) bytes[name] = await unpack(byId(name).textContent);
   engine = await startEngine({ ...bytes, options: byId("options").textContent });
   const names = new Intl.DisplayNames(["en"], { type: "language" });
   const [source, target] = byId("codes").textContent.trim().split(" ");
-  return [{ code: source, name: names.of(source), targets: [target] }, { code: target, name: names.of(target), targets: [] }];
+  return [{ source, target, name: `${names.of(source)} → ${names.of(target)}` }];
 }
 
 /* The sentences of a text, [begin, end] in characters: none of them has white space around it. */
@@ -26,7 +26,7 @@ function sentencesOf(text, language) {
 }
 
 async function post(path, { q }) {
-  if (path === "/attention") return engine.attention(q);  // of its own translation
+  if (path === "attention") return engine.attention(q);  // of its own translation
   const text = Array.from(q), ranges = sentencesOf(q, pairs[byId("languages").value].source);
   const answers = ranges.length > 0 ? engine.translate(ranges.map((range) => text.slice(...range).join("")).join("\n")) : [];
   const out = [], sentences = [];

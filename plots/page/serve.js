@@ -4,8 +4,8 @@
  *
  * Who translates is in http.js, or in own.js:
  *
- *   getLanguages()       as GET /languages
- *   post(path, body)     as POST /translate and POST /attention
+ *   getPairs()           [{source, target, name}]
+ *   post(path, body)     as POST /translate and POST /attention, without the slash: the page may be in a folder
  *   OFFERS               whether there are alternatives */
 
 let pairs = [];
@@ -34,8 +34,8 @@ function pointAt(row, map) {
 
 async function showAlternatives(at, begins) {
   const { source, target } = sentences[at], mine = asked, box = byId("alternatives");
-  const { translatedText, alternatives } = await post("/translate", { q: source, prefix: begins, alternatives: 5 });
-  if (mine !== asked) return;
+  const { translatedText, alternatives } = await post("translate", { q: source, prefix: begins, alternatives: 5 });
+  if (mine !== asked || at !== chosen) return;
   const others = [translatedText, ...alternatives].filter((text) => text !== target);
   box.replaceChildren(...others.map((text) =>
     make("button", { type: "button", onclick: () => replaceSentence(at, text) },
@@ -48,7 +48,6 @@ async function showAlternatives(at, begins) {
 function replaceSentence(at, text) {
   sentences[at].target = text;
   sentences[at].element.textContent = text;
-  byId("alternatives").replaceChildren();
   look(at).catch(fail);
 }
 
@@ -77,11 +76,12 @@ function showWords(at, map) {
 async function look(at) {
   const mine = asked, { source, target } = sentences[at];
   chosen = at;
+  byId("alternatives").replaceChildren();
   sentences.forEach((s, i) => {
     s.element.classList.toggle("on", i === at && sentences.length > 1);
     if (i !== at) s.element.textContent = s.target;
   });
-  const data = await post("/attention", { q: source, prefix: target, format: "json" });
+  const data = await post("attention", { q: source, prefix: target, format: "json" });
   if (mine !== asked || at !== chosen) return;
   showData(data);
   const map = alignment();
@@ -126,7 +126,7 @@ async function translateText() {
     for (const id of ["translation", "source-words", "doubts"]) byId(id).replaceChildren();
     return;
   }
-  const answer = await post("/translate", { q: text, details: true });
+  const answer = await post("translate", { q: text, details: true });
   if (mine !== asked) return;
   showTranslation(text, answer);
   if (sentences.length > 0) await look(0);
@@ -139,11 +139,8 @@ function translateSoon() {
 }
 
 async function startServe() {
-  const languages = await getLanguages();
-  const name = (code) => languages.find((l) => l.code === code).name;
-  pairs = languages.flatMap(({ code, targets }) => targets.filter((target) => target !== code).map((target) => ({ source: code, target })));
-  byId("languages").append(...pairs.map(({ source, target }, i) =>
-    make("option", { value: i }, `${name(source)} → ${name(target)}`)));
+  pairs = await getPairs();
+  byId("languages").append(...pairs.map(({ name }, i) => make("option", { value: i }, name)));
   const languageChosen = () => {
     const { source, target } = pairs[byId("languages").value];
     byId("text").lang = source;
