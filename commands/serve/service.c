@@ -269,7 +269,8 @@ static void *work(void *argument)
     Lane *lane = argument;
     Service *s = lane->service;
     Engine *engine = calloc((size_t)s->pairs, sizeof *engine);
-    if (lane == &s->lane[1]) setpriority(PRIO_PROCESS, (id_t)gettid(), 10);
+    if (lane == &s->lane[1])
+        setpriority(PRIO_PROCESS, (id_t)gettid(), getpriority(PRIO_PROCESS, 0) + 10);
     for (;;) {
         pthread_mutex_lock(&s->lock);
         while (!lane->first && !s->stopping) pthread_cond_wait(&lane->more, &s->lock);

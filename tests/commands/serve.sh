@@ -12,10 +12,10 @@ paste source target >expected
 server=
 trap 'status=$?; [ -z "$server" ] || kill -9 "$server" 2>/dev/null; rm -rf "$scratch"; [ $failures -eq 0 ] || status=1; exit $status' EXIT
 
-# serve OPTION...: starts it; $server: its number, $port: where it listens.
+# serve OPTION...: starts it, by the command $under if there is one; $server: its number, $port: where it listens.
 serve() {
     rm -f url
-    "$BIN/serve" --port 0 --quiet "$@" >url 2>said &
+    ${under:-} "$BIN/serve" --port 0 --quiet "$@" >url 2>said &
     server=$!
     for i in $(seq 300); do grep -q '/$' url && break; kill -0 $server 2>/dev/null || break; sleep 0.1; done
     port=$(sed 's|.*:\([0-9]*\)/$|\1|' url)
@@ -80,10 +80,27 @@ kill -TERM "$server"
 check "SIGTERM ends it" ends 0
 under="nice -n 5"
 serve --model "en-fr=$model" --model "nb-fr=$model" --limit-waiting 2 --threads 1
+under=
 ask full
+own=$(cut -d' ' -f19 "/proc/$server/stat")
+check "long texts have a lower priority than the server" \
+    sh -c "cat /proc/$server/task/*/stat | cut -d' ' -f19 | grep -qx $((own < 9 ? own + 10 : 19))"
 kill -TERM "$server"
 check "SIGTERM ends it" ends 0
-printf 'first\nsecond\n' >keys
+printf 'first\n\n  second \r\n' >keys
+if [ -n "$browser" ] && command -v node >/dev/null; then
+    serve --model "en-en=$model" --api-keys keys --limit-characters 50
+    timeout 200 node "$here/tests/fixtures/serve-page.js" "$browser" "http://127.0.0.1:$port/" "$scratch/second" first >checks 2>errors
+    [ "$(grep -c '^ok' checks)" -eq 2 ] || fail "the page with API keys" "$(tail -n 3 errors)"
+    cat checks
+    failures=$((failures + $(grep -c '^not ok' checks || true)))
+    kill -TERM "$server"
+    check "SIGTERM ends it" ends 0
+fi
+serve --model "en-fr=$model" --limit-characters 5
+ask short
+kill -TERM "$server"
+check "SIGTERM ends it" ends 0
 serve --model "en-fr=$model" --api-keys keys --limit-rate 5 --cors https://example.org
 ask keys
 port2=$port
