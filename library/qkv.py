@@ -75,13 +75,13 @@ def _bytes(text, what="a text", encode=str.encode):
         raise ValueError(f"{what} has no NUL character")
     return encode(text)
 
-def _array(texts, what="a text", count=None):
+def _array(texts, what="a text", count=None, none=False):
     if isinstance(texts, (str, bytes)):
         raise TypeError(f"several texts are a list of str, not {type(texts).__name__}")
     texts = list(texts)
     if count not in (None, len(texts)):
         raise ValueError(f"there are {count} texts, and {len(texts)} times {what}")
-    return (_T * len(texts))(*[_bytes(text, what) for text in texts])
+    return (_T * len(texts))(*[None if none and text is None else _bytes(text, what) for text in texts])
 
 class _Handle:
     """A pointer of the library, freed after all that need it (they keep it in `owner`)."""
@@ -199,11 +199,11 @@ class Model:
             self._use(_lib.qkv_translator_set, name.replace("_", "-").encode(), _bytes(value, name))
 
     def translate(self, texts, beginnings=None):
-        """The Translation of a str, or a list of them for a list of str. beginnings: how they must begin."""
+        """The Translation of a str, or a list of them for a list of str. beginnings: how they must begin, None for any way."""
         if isinstance(texts, str):
             return self.translate([texts], None if beginnings is None else [beginnings])[0]
         source = _array(texts)
-        begin = None if beginnings is None else _array(beginnings, "a beginning", len(source))
+        begin = None if beginnings is None else _array(beginnings, "a beginning", len(source), none=True)
         found = self._use(_lib.qkv_translate, source, begin, len(source))
         results = [Translation._best(s, text) for s, text in zip(found.contents.sentence[:len(source)], source)]
         _lib.qkv_translations_free(found)

@@ -31,6 +31,7 @@ with qkv.Model(path, n_best=3, threads=2) as model:
     check("tokens end in </s>", one.tokens[-1] == "</s>" and len(one.tokens) == len(one.ids) and one.cut == 0)
     check("a translation begins as it must", model.translate([TEXT], ["paul"])[0].startswith("paul"))
     check("each token has a probability", abs(sum(one.log_probabilities) - one.log_probability) < 1e-9 and len(one.log_probabilities) == len(one.ids))
+    check("... or as it likes", model.translate([TEXT, TEXT], [None, "paul"])[0] == FRENCH)
     others = [model.translator(beam=1) for _ in range(4)]
     found = []
     threads = [threading.Thread(target=lambda other=other: found.append(other.translate([TEXT] * 20))) for other in others]
