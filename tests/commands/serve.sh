@@ -40,6 +40,8 @@ if command -v node >/dev/null; then
         node "$here/library/example.js" "$by" "jane visits africa" "the red car" >out
         check "library/example.js by ${by%%[: ]*}" sh -c 'printf "jane visite l\047afrique\nla voiture rouge\n" | cmp - out'
     done
+    check "library/example.js says what the server refuses" \
+        sh -c "! node '$here/library/example.js' 'http://127.0.0.1:$port' >out 2>err && grep -q '^Invalid request: missing q' err"
 else echo "skipped library/example.js: there is no node"
 fi
 if [ -n "$browser" ] && command -v node >/dev/null; then
