@@ -118,7 +118,7 @@ static void add(Walk *w, int kind, int number, const char *begin, size_t length)
     w->good = w->good && GROW(d->unit, d->unit_size, (size_t)d->units + 1);
     if (!w->good) return;
     size_t from = (size_t)(begin - d->html);
-    d->unit[d->units++] = (HtmlUnit){from, from + length, kind, number, false};
+    d->unit[d->units++] = (HtmlUnit){from, from + length, kind, .number = number};
 }
 
 /* What follows a tag that begins at `at`: its end, or `end`. */
@@ -247,13 +247,21 @@ static bool is_blank(const HtmlDocument *d, const HtmlUnit *u)
     return true;
 }
 
+/* What stands in a block's text before and after the number of a unit, by its kind. */
+static const char *unit_prefix(const HtmlDocument *d, int kind)
+{
+    static const char *const prefix[] = {"", "<t", "</t", "<t"};
+    return kind == UNIT_KEPT ? d->quote : prefix[kind];
+}
+
+static const char *const unit_suffix[] = {"", ">", ">", "/>", "}"};
+
 static void put_unit(FILE *out, const HtmlDocument *d, const HtmlUnit *u)
 {
-    static const char *const form[] = {"", "<t%d>", "</t%d>", "<t%d/>"};
     const char *text = d->html + u->begin;
     size_t length = u->end - u->begin;
-    if (u->kind == UNIT_KEPT) fprintf(out, "%s%d}", d->quote, u->number);
-    else if (u->kind != UNIT_TEXT) fprintf(out, form[u->kind], u->number);
+    if (u->kind != UNIT_TEXT)
+        fprintf(out, "%s%d%s", unit_prefix(d, u->kind), u->number, unit_suffix[u->kind]);
     else if (!memchr(text, '&', length)) put_text(out, text, length);
     else {
         GumboOptions options = kGumboDefaultOptions;
@@ -334,33 +342,54 @@ void html_close(HtmlDocument *d)
 
 /* ---- the way back ---- */
 
-/* The unit of a block that a translation has at `at`, once; *end (=) what follows it. NULL: it is text. */
+/* The unit of a block that a translation has at `at`, once, or NULL; *end (=) what follows it, or the
+ * first byte. */
 static HtmlUnit *find_unit(const HtmlDocument *d, const HtmlBlock *b, const char *at,
                            const char **end)
 {
-    bool quoted = !strncmp(at, d->quote, strlen(d->quote));
-    int kind = quoted                   ? UNIT_KEPT
-               : !strncmp(at, "</t", 3) ? UNIT_CLOSE
-               : !strncmp(at, "<t", 2)  ? UNIT_OPEN
-                                        : UNIT_TEXT;
-    if (kind == UNIT_TEXT) return NULL;
-    const char *name = at + (quoted ? strlen(d->quote) : kind == UNIT_CLOSE ? 3 : 2);
-    char *rest;
-    long number = isdigit((unsigned char)*name) ? strtol(name, &rest, 10) : -1;
-    if (number < 0) return NULL;
-    if (kind == UNIT_OPEN && *rest == '/') kind = UNIT_ALONE, rest++;
-    if (*rest++ != (quoted ? '}' : '>')) return NULL;
-    *end = rest;
-    for (int i = b->first; i <= b->last; i++) {
-        HtmlUnit *u = &d->unit[i];
-        if ((int)u->kind == kind && u->number == number && !u->used) return u->used = true, u;
+    *end = at + 1;
+    for (int kind = UNIT_OPEN; kind <= UNIT_KEPT; kind++) {
+        const char *prefix = unit_prefix(d, kind), *suffix = unit_suffix[kind];
+        const char *digits = at + strlen(prefix);
+        char *rest;
+        if (strncmp(at, prefix, strlen(prefix)) || !isdigit((unsigned char)*digits)) continue;
+        long number = strtol(digits, &rest, 10);
+        if (strncmp(rest, suffix, strlen(suffix))) continue;
+        for (HtmlUnit *u = &d->unit[b->first]; u <= &d->unit[b->last]; u++)
+            if ((int)u->kind == kind && u->number == number && !u->used)
+                return *end = rest + strlen(suffix), u->used = true, u;
     }
     return NULL;
 }
 
 static bool is_tag(const HtmlUnit *u)
 {
-    return u->kind == UNIT_OPEN || u->kind == UNIT_CLOSE || u->kind == UNIT_ALONE;
+    return u->kind != UNIT_TEXT && u->kind != UNIT_KEPT;
+}
+
+/* The next tag of the document from *tag on, which moves past it. */
+static const HtmlUnit *next_tag(const HtmlUnit **tag)
+{
+    while (!is_tag(*tag)) ++*tag;
+    return (*tag)++;
+}
+
+/* Whether a translation has all tags of a block, each that closes for the one that was opened last. */
+static bool is_nested(const HtmlDocument *d, const HtmlBlock *b, const char *text)
+{
+    const HtmlUnit *open = NULL;  // the last of them
+    bool nested = true;
+    for (const char *at = text, *end; *at; at = end) {
+        HtmlUnit *u = find_unit(d, b, at, &end);
+        if (u && u->kind == UNIT_OPEN) u->around = open, open = u;
+        if (u && u->kind == UNIT_CLOSE) {
+            nested = nested && open && open->number == u->number;
+            if (nested) open = open->around;
+        }
+    }
+    for (HtmlUnit *u = &d->unit[b->first]; u <= &d->unit[b->last]; u->used = false, u++)
+        nested = nested && (u->used || !is_tag(u));
+    return nested && !open;
 }
 
 static void put_bytes(FILE *out, const HtmlDocument *d, size_t begin, size_t end)
@@ -368,61 +397,39 @@ static void put_bytes(FILE *out, const HtmlDocument *d, size_t begin, size_t end
     fwrite(d->html + begin, 1, end - begin, out);
 }
 
-/* Writes a translation with the units that it has, or in place of its tags the next of `tag`, unless
- * that is NULL. */
-static void put_block(FILE *out, HtmlDocument *d, const HtmlBlock *b, const char *text,
-                      HtmlUnit *const *tag)
+/* Writes a translation with the units that it has, and the others at its end. If its tags are not
+ * nested, they come in the order of the document. */
+static void put_block(FILE *out, const HtmlDocument *d, const HtmlBlock *b, const char *text)
 {
-    int tags = 0;
-    for (int i = b->first; i <= b->last; i++) d->unit[i].used = false;
+    bool nested = is_nested(d, b, text);
+    const HtmlUnit *tag = &d->unit[b->first];  // the next one of the document
     for (const char *at = text, *end; *at; at = end) {
         const HtmlUnit *u = find_unit(d, b, at, &end);
-        bool escaped =
-            !strncmp(at, "&lt;", 4) || !strncmp(at, "&gt;", 4) || !strncmp(at, "&amp;", 5);
-        if (u && tag && is_tag(u)) u = tag[tags++];
+        if (u && is_tag(u) && !nested) u = next_tag(&tag);
         if (u) put_bytes(out, d, u->begin, u->end);
-        else if (escaped) putc('&', out);
+        else if (!strncmp(at, "&lt;", 4) || !strncmp(at, "&gt;", 4) || !strncmp(at, "&amp;", 5))
+            putc('&', out);
         else put_text(out, at, 1);
-        if (!u) end = at + 1;
     }
-    for (int i = b->first; i <= b->last; i++) {
-        const HtmlUnit *u = &d->unit[i];
-        if (u->kind == UNIT_TEXT || u->used) continue;
-        if (tag && is_tag(u)) u = tag[tags++];
-        else putc(' ', out);
-        put_bytes(out, d, u->begin, u->end);
+    for (HtmlUnit *u = &d->unit[b->first]; u <= &d->unit[b->last]; u->used = false, u++) {
+        if (u->used || u->kind == UNIT_TEXT) continue;
+        if (u->kind == UNIT_KEPT) putc(' ', out);
+        const HtmlUnit *lost = is_tag(u) ? next_tag(&tag) : u;
+        put_bytes(out, d, lost->begin, lost->end);
     }
 }
 
-char *html_join(HtmlDocument *d, const char *const *translation)
+char *html_join(const HtmlDocument *d, const char *const *translation)
 {
     TextStream stream;
-    HtmlUnit **tag = malloc(((size_t)d->units + 1) * sizeof *tag);
-    int *open = malloc(((size_t)d->units + 1) * sizeof *open);
     size_t begin = 0;
-    bool good = tag && open && textstream_open(&stream);
-    for (int k = 0; good && k < d->count; k++) {
+    if (!textstream_open(&stream)) return NULL;
+    for (int k = 0; k < d->count; k++) {
         const HtmlBlock *b = &d->block[k];
-        int missing = 0, depth = 0;
-        bool nested = true;  // each tag that closes does so for the one that was opened last
-        for (int i = b->first; i <= b->last; i++) {
-            d->unit[i].used = false;
-            if (is_tag(&d->unit[i])) tag[missing++] = &d->unit[i];
-        }
-        for (const char *at = translation[k], *end; *at; at = end) {
-            const HtmlUnit *u = find_unit(d, b, at, &end);
-            if (!u) end = at + 1;
-            else if (is_tag(u)) missing--;
-            if (u && u->kind == UNIT_OPEN) open[depth++] = u->number;
-            if (u && u->kind == UNIT_CLOSE)
-                nested = nested && depth > 0 && open[--depth] == u->number;
-        }
         put_bytes(stream.out, d, begin, b->begin);
-        put_block(stream.out, d, b, translation[k], nested && !depth && !missing ? NULL : tag);
+        put_block(stream.out, d, b, translation[k]);
         begin = b->end;
     }
-    if (good) put_bytes(stream.out, d, begin, d->length);
-    free(tag);
-    free(open);
-    return good ? textstream_close(&stream) : NULL;
+    put_bytes(stream.out, d, begin, d->length);
+    return textstream_close(&stream);
 }

@@ -21,8 +21,9 @@
 typedef struct HtmlUnit {
     size_t begin, end;  // bytes of the document
     enum { UNIT_TEXT, UNIT_OPEN, UNIT_CLOSE, UNIT_ALONE, UNIT_KEPT } kind;
-    int number;  // of its element, N
-    bool used;
+    int number;                     // of its element, N
+    bool used;                      // in the translation
+    const struct HtmlUnit *around;  // the tag that was opened before it there
 } HtmlUnit;
 
 typedef struct HtmlBlock {
@@ -50,4 +51,4 @@ void html_close(HtmlDocument *document);
 /* The document with translation[count] in place of its blocks, for free(); NULL if memory is short.
  * No tag is lost: inline tags that the translation has lost, or that would overlap, are put back in
  * the order of the document. */
-char *html_join(HtmlDocument *document, const char *const *translation);
+char *html_join(const HtmlDocument *document, const char *const *translation);
