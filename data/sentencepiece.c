@@ -53,18 +53,10 @@ enum {
 
 enum { PIECE = 1, TRAINER, NORMALIZER, SELF_TEST, DENORMALIZER };  // fields of a model
 enum { PIECE_TEXT = 1, PIECE_SCORE, PIECE_TYPE };                  // of a piece
-enum {
-    MODEL_TYPE = 3,
-    BYTE_FALLBACK = 35,
-    UNK_ID = 40,
-    BOS_ID,
-    EOS_ID,
-    PAD_ID,
-    UNK_SURFACE,
-    EOS_PIECE = 47
-};
-enum { UNIGRAM = 1, CHAR = 4 };            // the first and last type
-enum { CHARSMAP = 2, PREFIX, COLLAPSES };  // of a normaliser
+enum { MODEL_TYPE = 3, BYTE_FALLBACK = 35, EOS_PIECE = 47 };       // of a trainer_spec
+enum { UNK_ID = 40, BOS_ID, EOS_ID, PAD_ID, UNK_SURFACE };         // also
+enum { UNIGRAM = 1, CHAR = 4 };                                    // the first and last type
+enum { CHARSMAP = 2, PREFIX, COLLAPSES };                          // of a normaliser
 
 /* ---- the normalisation table ---- */
 
@@ -148,13 +140,11 @@ static bool walk(Charsmap *map, uint32_t state, int depth)
     return here->done = true;
 }
 
-/* Fails if an offset leads outside of the table; an empty table is valid. Calls the rule, unless it is
- * NULL, for each. */
-static bool walk_table(Bytes table, void *context, CharsmapRule *rule, Error *error)
+bool charsmap_rules(Bytes charsmap, void *context, CharsmapRule *rule, Error *error)
 {
     Charsmap map = {.context = context, .rule = rule};
-    if (table.count == 0) return true;
-    if (!parse_charsmap(&map, table) || !utf8_is_valid(map.string, map.size, NULL))
+    if (charsmap.count == 0) return true;
+    if (!parse_charsmap(&map, charsmap) || !utf8_is_valid(map.string, map.size, NULL))
         return error_set(error, "its normalisation table is broken");
     Reach *reach = map.reach = malloc(map.units * sizeof *reach);
     if (!reach) return error_set(error, "out of memory");
@@ -171,11 +161,6 @@ static bool walk_table(Bytes table, void *context, CharsmapRule *rule, Error *er
                              "its normalisation table is broken, or a text becomes more "
                              "than %d bytes by it",
                              MAX_OUTPUT);
-}
-
-bool pieces_rules(const Pieces *pieces, void *context, CharsmapRule *rule, Error *error)
-{
-    return walk_table(pieces->normalizer.charsmap, context, rule, error);
 }
 
 const char *charsmap_longest(Bytes charsmap, size_t *replaced, const char *text, size_t length)
@@ -243,7 +228,7 @@ static bool read_normalizer(Normalizer *normalizer, Bytes spec, Error *error)
         if (field.number == PREFIX) normalizer->prefix = field.value;
         if (field.number == COLLAPSES) normalizer->collapses = field.value;
         if (field.number != CHARSMAP) continue;
-        if (!walk_table(field.bytes, NULL, NULL, error)) return false;
+        if (!charsmap_rules(field.bytes, NULL, NULL, error)) return false;
         normalizer->charsmap = field.bytes;
     }
     return true;

@@ -49,8 +49,9 @@ void pieces_free(Pieces *pieces);
 
 typedef void CharsmapRule(void *context, const char *from, const char *to);
 
-/* Calls rule(context, from, to) for every rule of the normalisation table, both ended by NUL. */
-bool pieces_rules(const Pieces *pieces, void *context, CharsmapRule *rule, Error *error);
+/* Calls rule(context, from, to), unless it is NULL, for every rule of a table, both ended by NUL. Fails if
+ * an offset leads outside of the table. */
+bool charsmap_rules(Bytes charsmap, void *context, CharsmapRule *rule, Error *error);
 
 /* What the longest rule for the beginning of text [length] makes of it, ended by NUL; *replaced (=) the bytes
  * that it replaces. NULL: there is no rule. */

@@ -214,10 +214,8 @@ bool tokenizer_extend(unsigned char **model, size_t *size, TokenizerExtension *d
     bool good = guarded(error, [&] {
         std::string bytes((const char *)*model, *size);
         if (!extend(&bytes, done, &old, {text, text + texts}, most, error)) return false;
-        unsigned char *extended = (unsigned char *)realloc(*model, *size = bytes.size());
-        if (!extended) throw std::bad_alloc();
-        *model = (unsigned char *)memcpy(extended, bytes.data(), bytes.size());
-        return true;
+        free(*model);
+        return copy_bytes(model, size, bytes);
     });
     pieces_free(&old);
     return good;

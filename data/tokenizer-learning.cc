@@ -2,8 +2,8 @@
  *
  * The internal checks of the library's trainers (CHECK in its sources) end the process, for
  * example on a corpus of spaces or when a sum becomes NaN. So a model is learned in a child
- * process. Its exit status is 0 if it wrote the model to a file in memory; else its standard error
- * says why not, in its own words or in the library's. */
+ * process. It leaves a file in memory: the model if its exit status is 0, else what it wrote to its
+ * standard error, in its own words or in the library's. */
 extern "C" {
 #include "base/error.h"
 #include "base/packed.h"
@@ -279,7 +279,7 @@ static Rules named_rules(const std::string &name)
     };
     Pieces pieces;
     if (!pieces_read(&pieces, model.data(), model.size(), &error) ||
-        !pieces_rules(&pieces, &rules, add, &error))
+        !charsmap_rules(pieces.normalizer.charsmap, &rules, add, &error))
         throw std::runtime_error(error.text);
     pieces_free(&pieces);
     return rules;
@@ -295,17 +295,12 @@ static int fixed_pieces(const TokenizerSettings *settings)
 static Options training_options(const TokenizerSettings *settings)
 {
     const bool words = settings->type == TOKENIZER_WORD;
-    const bool whole = words || settings->type == TOKENIZER_CHAR;
-    double coverage = settings->coverage > 0 ? settings->coverage
-                      : whole                ? 1.0
-                                             : DEFAULT_COVERAGE;
     std::string name = tokenizer_normalizations[settings->normalization];
     if (settings->lowercase && name.find("_cf") == std::string::npos) name += "_cf";
     Options options{
         {"model_type", tokenizer_type_names[settings->type]},
         {"vocab_size", std::to_string(settings->vocab_size - 1)},  // without <pad>
         {"hard_vocab_limit", "false"},
-        {"character_coverage", std::to_string(coverage)},
         {"byte_fallback", settings->byte_fallback ? "true" : "false"},
         {"eos_id", std::to_string(ID_END)},
         {"unk_id", std::to_string(ID_UNKNOWN)},
@@ -334,13 +329,17 @@ static Options training_options(const TokenizerSettings *settings)
     return options;
 }
 
-/* The coverage by default: DEFAULT_COVERAGE, or more, so that all characters get a piece that
+/* The coverage. By default it is 1 where characters or words are the tokens; with bytes it is
+ * DEFAULT_COVERAGE, and else that or more, so that all characters get a piece that
  * occur LEAST_COUNT times, as far as all that get one are at most a quarter of the vocabulary.
  * A char model counts them: its scores are the logarithms of their shares, most frequent first;
  * `once` is a character that its text has once. */
-static double default_coverage(Options options, const Sentences *text, int texts,
-                               int vocab_size)
+static double coverage_of(Options options, const Sentences *text, int texts,
+                          const TokenizerSettings *settings)
 {
+    if (settings->coverage > 0) return settings->coverage;
+    if (settings->type == TOKENIZER_WORD || settings->type == TOKENIZER_CHAR) return 1;
+    if (settings->byte_fallback) return DEFAULT_COVERAGE;
     static const char once[] = "\xf3\xb0\x80\x80";  // U+F0000, for private use
     std::string model;
     Sample sample(text, texts, once);
@@ -352,7 +351,7 @@ static double default_coverage(Options options, const Sentences *text, int texts
     if (!SentencePieceTrainer::Train(options, &sample, &model).ok() ||
         !counted.LoadFromSerializedProto(model).ok())
         return DEFAULT_COVERAGE;  // training the model itself fails, too, with the reason
-    const int first = ID_UNKNOWN + 1, most = first + vocab_size / 4;
+    const int first = ID_UNKNOWN + 1, most = first + settings->vocab_size / 4;
     const double single = counted.GetScore(counted.PieceToId(once));
     double rare = 0;  // occurrences of the characters from `id` on
     for (int id = counted.GetPieceSize() - 1; id >= first; id--) {
@@ -364,10 +363,10 @@ static double default_coverage(Options options, const Sentences *text, int texts
     return DEFAULT_COVERAGE;
 }
 
-/* Learns a model, writes it to `reply`, and ends the process. The model contains the names of
- * the files of rules, so descriptors are always the same: the reply is 3, the rules are 4 and
- * 5. _exit skips what the parent registered with atexit. */
-[[noreturn]] static void child(int reply, int messages, const Sentences *text, int texts,
+/* Learns a model, writes it to `reply`, in place of messages, and ends the process. The model
+ * contains the names of the files of rules, so descriptors are always the same: the reply is 2
+ * and 3, the rules are 4 and 5. _exit skips what the parent registered with atexit. */
+[[noreturn]] static void child(int reply, const Sentences *text, int texts,
                                const TokenizerSettings *settings)
 {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -376,9 +375,8 @@ static double default_coverage(Options options, const Sentences *text, int texts
     struct rlimit no_core = {0, 0};
     setrlimit(RLIMIT_CORE, &no_core);
     reply = fcntl(reply, F_DUPFD, 4);
-    messages = fcntl(messages, F_DUPFD, 4);
     int nothing = open("/dev/null", O_RDWR);
-    if (dup2(nothing, 0) < 0 || dup2(nothing, 1) < 0 || dup2(messages, 2) < 0 ||
+    if (dup2(nothing, 0) < 0 || dup2(nothing, 1) < 0 || dup2(reply, 2) < 0 ||
         dup2(reply, 3) < 0)
         _exit(1);
     close_range(4, ~0u, 0);
@@ -388,13 +386,10 @@ static double default_coverage(Options options, const Sentences *text, int texts
     Error error = {};
     bool good = guarded(&error, [&] {
         Options options = training_options(settings);
-        bool subwords = settings->type == TOKENIZER_UNIGRAM || settings->type == TOKENIZER_BPE;
-        if (subwords && settings->coverage == 0 && !settings->byte_fallback) {
-            char coverage[32];
-            snprintf(coverage, sizeof coverage, "%.9f",
-                     default_coverage(options, text, texts, settings->vocab_size));
-            options["character_coverage"] = coverage;
-        }
+        char coverage[32];
+        snprintf(coverage, sizeof coverage, "%.9f",
+                 coverage_of(options, text, texts, settings));
+        options["character_coverage"] = coverage;
         Sample sample(text, texts);
         const Status status = SentencePieceTrainer::Train(options, &sample, &model);
         sentencepiece::SentencePieceProcessor made;
@@ -404,7 +399,8 @@ static double default_coverage(Options options, const Sentences *text, int texts
         return status.ok() ? true : error_set(&error, "%s", status.error_message());
     });
     if (!good) write_all(2, error.text);
-    _exit(good && write_all(3, model) ? 0 : 1);
+    good = good && !ftruncate(2, 0) && !lseek(2, 0, SEEK_SET) && write_all(2, model);
+    _exit(good ? 0 : 1);
 }
 
 /* ---- learning, in the parent ---- */
@@ -467,21 +463,20 @@ struct File {
 static bool learn(std::string *model, const Sentences *text, int texts,
                   const TokenizerSettings *settings, Error *error)
 {
-    File reply, messages;
-    pid_t pid = reply.number < 0 || messages.number < 0 ? -1 : fork();
+    File reply;
+    pid_t pid = reply.number < 0 ? -1 : fork();
     if (pid < 0) return error_set(error, "cannot learn a tokenizer: %s", strerror(errno));
-    if (pid == 0) child(reply.number, messages.number, text, texts, settings);
+    if (pid == 0) child(reply.number, text, texts, settings);
 
     int status = 0;
     while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {}
     if (WIFSIGNALED(status)) {
         int number = WTERMSIG(status);
+        bool memory = number == SIGKILL || number == SIGABRT;
         return error_set(error, "learning a tokenizer was ended by signal %d (%s)%s", number,
-                         strsignal(number),
-                         number == SIGKILL || number == SIGABRT ? ": is there enough memory?"
-                                                                : "");
+                         strsignal(number), memory ? ": is there enough memory?" : "");
     }
-    *model = status == 0 ? reply.text() : messages.text();
+    *model = reply.text();
     if (status == 0) return true;
     std::string said = model->substr(0, model->find('\n'));
     return explain(error, said.empty() ? "it ended without a message" : said, settings);
@@ -492,12 +487,7 @@ bool tokenizer_train(unsigned char **model, size_t *size, const Sentences *text,
 {
     return guarded(error, [&] {
         std::string bytes;
-        if (!settings_check(settings, error) || !learn(&bytes, text, texts, settings, error))
-            return false;
-        *model = (unsigned char *)malloc(bytes.size());
-        if (!*model) throw std::bad_alloc();
-        memcpy(*model, bytes.data(), bytes.size());
-        *size = bytes.size();
-        return true;
+        return settings_check(settings, error) && learn(&bytes, text, texts, settings, error) &&
+               copy_bytes(model, size, bytes);
     });
 }

@@ -8,6 +8,8 @@ extern "C" {
 }
 
 #include <cctype>
+#include <cstdlib>
+#include <cstring>
 #include <new>
 #include <stdexcept>
 #include <string>
@@ -24,6 +26,14 @@ template <class Work> inline bool guarded(Error *error, Work work)
     } catch (...) {
         return error_set(error, "SentencePiece failed");
     }
+}
+
+/* *to [*size] (=) a malloc'ed copy. */
+inline bool copy_bytes(unsigned char **to, size_t *size, const std::string &bytes)
+{
+    *to = (unsigned char *)malloc(*size = bytes.size());
+    if (!*to) throw std::bad_alloc();
+    return memcpy(*to, bytes.data(), bytes.size());
 }
 
 /* The piece of placeholder i, from 0. A piece of the type word begins with the space before it. */
