@@ -18,17 +18,16 @@ static bool is_mark(const char *c)
 
 bool unknown_push(Ids *ids, Ids *begin, const char *text, size_t place, size_t end, bool joined)
 {
-    bool word = joined, blank = false;  // since the last word
-    size_t first = place;               // blank
+    bool word = joined;
+    size_t blank = end;  // the first since the last word; end: none
     if (!joined && !ids_push(ids, begin, ID_UNKNOWN, place)) return false;
     for (size_t at = place; at < end; at++) {
         const bool continues = (text[at] & 0xC0) == 0x80;
         if (text[at] == ' ' || text[at] == '\t') {
-            if (!blank) first = at;
-            blank = true;
+            if (blank == end) blank = at;
         } else if (!continues && !is_mark(text + at)) {
-            if (word && blank && !ids_push(ids, begin, ID_UNKNOWN, first)) return false;
-            word = true, blank = false;
+            if (word && blank < end && !ids_push(ids, begin, ID_UNKNOWN, blank)) return false;
+            word = true, blank = end;
         }
     }
     return true;
@@ -62,11 +61,9 @@ int pieces_placeholder(const Pieces *pieces)
     return 0;
 }
 
-char *shown_of(const char *piece, const char *label, bool whole)
+bool piece_goes_on(const char *piece)
 {
     unsigned code;
-    char *shown;
     utf8_next(piece, &code);
-    whole |= label != piece || !words_letter(code);
-    return asprintf(&shown, "%s%s", whole ? "" : "·", label) < 0 ? NULL : shown;
+    return strncmp(piece, TOKENIZER_SPACE, strlen(TOKENIZER_SPACE)) && words_letter(code);
 }

@@ -14,6 +14,5 @@ bool unknown_push(Ids *ids, Ids *begin, const char *text, size_t place, size_t e
 /* The id of <ph1> if the eight placeholders are user-defined and follow each other, else 0. */
 int pieces_placeholder(const Pieces *pieces);
 
-/* What tokenizer_shown returns for a piece with this label, for free(); NULL: not enough memory. whole: it never
- * goes on with a word. */
-char *shown_of(const char *piece, const char *label, bool whole);
+/* Whether a piece goes on with a word, in a script that puts spaces between words. */
+bool piece_goes_on(const char *piece);

@@ -15,7 +15,6 @@ extern "C" {
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
-#include <memory>
 #include <mutex>
 #include <sentencepiece_processor.h>
 #include <sentencepiece_trainer.h>
@@ -32,7 +31,7 @@ struct Tokenizer {
     int vocab_size;
     TokenizerType type;
     int placeholder;        // id of <ph1>, or 0
-    std::vector<int> tags;  // ids of user-defined pieces other than placeholders
+    std::vector<int> tags;  // their ids
     bool mapped;  // ids are of another program: <pad> is a piece, those after it are <unk>
     /* For the parts of a long text that follow its first; loaded when one comes. [0] puts no
      * space before a text, [1] puts one. */
@@ -67,54 +66,51 @@ bool tokenizer_may_be_tag(const char *word, size_t length)
            ispunct((unsigned char)word[length - 1]) && !memchr(word, ',', length);
 }
 
-/* The pieces that are tags, but for the placeholders. */
-static std::vector<int> find_tags(const Pieces *pieces, int placeholder)
+static bool is_tag(const Tokenizer *tokenizer, int id, const Piece *piece)
 {
-    std::vector<int> tags;
-    for (int id = 0; id < pieces->count; id++)
-        if (pieces->piece[id].type == PIECE_USER_DEFINED &&
-            tokenizer_may_be_tag((const char *)pieces->piece[id].text.at,
-                                 pieces->piece[id].text.count) &&
-            !(placeholder && id >= placeholder && id < placeholder + PLACEHOLDERS))
-            tags.push_back(id);
-    return tags;
+    const std::string_view text((const char *)piece->text.at, piece->text.count);
+    const int placeholder = id - tokenizer->placeholder;
+    if (piece->type == PIECE_UNUSED && tokenizer->mapped)
+        return text.substr(0, 2) == ">>" && text.find("<<", 3) == text.size() - 2;
+    return piece->type == PIECE_USER_DEFINED &&
+           tokenizer_may_be_tag(text.data(), text.size()) &&
+           !(tokenizer->placeholder && placeholder >= 0 && placeholder < PLACEHOLDERS);
 }
 
-static bool load(Tokenizer *tokenizer, const void *model, size_t size, Error *error)
+static bool load(Tokenizer *tokenizer, const void *model, size_t size, const Pieces *pieces,
+                 Error *error)
 {
     SentencePieceProcessor &processor = tokenizer->processor;
+    const Piece *piece = pieces->piece;
     const Status status =
         processor.LoadFromSerializedProto(std::string_view((const char *)model, size));
     if (!status.ok()) return error_set(error, "%s", reason(status.error_message()).c_str());
-    const int pieces = processor.GetPieceSize();
-    if (pieces < 3 || !processor.IsControl(ID_END) || !processor.IsUnknown(ID_UNKNOWN))
+    if (pieces->count < 3 || piece[ID_END].type != PIECE_CONTROL ||
+        piece[ID_UNKNOWN].type != PIECE_UNKNOWN)
         return error_set(error, "its first pieces are not </s> and <unk>");
-    for (int id = 0; id < pieces; id++)
-        if (!std::isfinite(processor.GetScore(id)))
+    for (int id = 0; id < pieces->count; id++)
+        if (!std::isfinite(piece[id].score))
             return error_set(error, "the score of piece %d is not a number", id);
     const int pad = processor.PieceToId("<pad>");
     tokenizer->mapped = processor.IsControl(pad);
-    tokenizer->vocab_size = (tokenizer->mapped ? pad : pieces) + 1;
+    tokenizer->vocab_size = (tokenizer->mapped ? pad : pieces->count) + 1;
+    tokenizer->type = (TokenizerType)(pieces->model_type - 1);
+    tokenizer->placeholder = pieces_placeholder(pieces);
+    for (int id = 0; id < tokenizer->vocab_size - 1; id++)
+        if (is_tag(tokenizer, id, &piece[id])) tokenizer->tags.push_back(id);
     return true;
 }
 
 Tokenizer *tokenizer_load(const void *model, size_t size, Error *error)
 {
     Tokenizer *tokenizer = nullptr;
-    bool good = guarded(error, [&] {
-        Pieces pieces;
-        if (!pieces_read(&pieces, model, size, error)) return false;
-        const TokenizerType type = (TokenizerType)(pieces.model_type - 1);
-        const int placeholder = pieces_placeholder(&pieces);
-        const std::vector<int> tags = find_tags(&pieces, placeholder);
-        pieces_free(&pieces);
-        silence();
-        tokenizer = new Tokenizer;
-        tokenizer->tags = tags;
-        tokenizer->type = type;
-        tokenizer->placeholder = placeholder;
-        return load(tokenizer, model, size, error);
-    });
+    Pieces pieces;
+    bool good = pieces_read(&pieces, model, size, error) && guarded(error, [&] {
+                    silence();
+                    tokenizer = new Tokenizer;
+                    return load(tokenizer, model, size, &pieces, error);
+                });
+    pieces_free(&pieces);
     if (good) return tokenizer;
     tokenizer_free(tokenizer);
     error_prefix(error, "this is not a SentencePiece model that can be used");
@@ -205,11 +201,7 @@ static size_t tag_length(const Tokenizer *tokenizer, int32_t *id, std::string_vi
         if (piece.size() > longest && text.substr(0, piece.size()) == piece)
             longest = piece.size(), *id = tag;
     }
-    if (longest) return longest;
-    const size_t end = text.substr(0, 2) == ">>" ? text.find("<<", 3) : std::string_view::npos;
-    if (!tokenizer->mapped || end == std::string_view::npos) return 0;
-    *id = tokenizer->processor.PieceToId(text.substr(0, end + 2));
-    return tokenizer->processor.IsUnused(*id) ? end + 2 : 0;
+    return longest;
 }
 
 size_t tokenizer_tag(const Tokenizer *tokenizer, const char *text, size_t length)
@@ -220,10 +212,7 @@ size_t tokenizer_tag(const Tokenizer *tokenizer, const char *text, size_t length
 
 bool tokenizer_is_tag(const Tokenizer *tokenizer, int id)
 {
-    if (tokenizer->tags.size() || !tokenizer->mapped || id >= tokenizer->vocab_size)
-        return std::count(tokenizer->tags.begin(), tokenizer->tags.end(), id);
-    const std::string &piece = tokenizer->processor.IdToPiece(id);
-    return tokenizer_tag(tokenizer, piece.data(), piece.size()) == piece.size();
+    return std::count(tokenizer->tags.begin(), tokenizer->tags.end(), id);
 }
 
 /* The id of a piece of a text. What the model does not know may be a token nevertheless, if the
@@ -349,13 +338,11 @@ const char *tokenizer_shown(const Tokenizer *tokenizer, int32_t id)
     std::call_once(tokenizer->labels, [&] {
         try {
             for (int i = 0; i < tokenizer->vocab_size; i++) {
-                bool whole = i <= ID_UNKNOWN || i == tokenizer->vocab_size - 1 ||
-                             tokenizer->type == TOKENIZER_WORD;
-                std::unique_ptr<char, void (*)(void *)> shown(
-                    shown_of(tokenizer_piece(tokenizer, i), tokenizer_label(tokenizer, i),
-                             whole),
-                    free);
-                tokenizer->shown.push_back(shown ? shown.get() : throw std::bad_alloc());
+                const bool special = i <= ID_UNKNOWN || i == tokenizer->vocab_size - 1;
+                const bool whole = special || tokenizer->type == TOKENIZER_WORD ||
+                                   !piece_goes_on(tokenizer_piece(tokenizer, i));
+                tokenizer->shown.push_back(std::string(whole ? "" : "·") +
+                                           tokenizer_label(tokenizer, i));
             }
         } catch (const std::bad_alloc &) {
             tokenizer->shown.clear();

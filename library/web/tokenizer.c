@@ -100,9 +100,11 @@ static bool read_tokens(Tokenizer *t)
     for (int id = 0; id < t->pieces.count; id++) {
         const Piece *p = &t->pieces.piece[id];
         const char *text = t->piece[id] = strndup((const char *)p->text.at, p->text.count);
+        if (!text) return false;
         bool whole = id <= ID_UNKNOWN || tokenizer_type(t) == TOKENIZER_WORD;
-        if (!text || !(t->shown[id] = shown_of(text, tokenizer_label(t, id), whole)))
-            return false;
+        const char *dot = whole || !piece_goes_on(text) ? "" : "·";
+        if (asprintf(&t->shown[id], "%s%s", dot, tokenizer_label(t, id)) < 0)
+            return t->shown[id] = NULL, false;
         if (p->type == PIECE_NORMAL && p->score < t->least) t->least = p->score;
         if (p->type == PIECE_BYTE && tokenizer_byte(t, id) >= 0)
             t->byte[tokenizer_byte(t, id)] = id;
