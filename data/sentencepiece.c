@@ -33,7 +33,8 @@
  * SentencePiece's default order is <unk> 0, <s> 1, </s> 2. Here it is </s> 0, <unk> 1, as in
  * MarianMT. Rewriting a model once, instead of mapping ids at every use, keeps all models in
  * checkpoints of one kind. The tokens of a text depend on the texts and scores of the pieces,
- * not on their order. The trainer_spec repeats what the pieces say and is set to agree with them. */
+ * not on their order. The trainer_spec repeats what the pieces say: a second one, which protocol
+ * buffers merge with the first, agrees with them. */
 #include "data/sentencepiece.h"
 
 #include "base/grow.h"
@@ -338,32 +339,26 @@ static void put_pieces(Message *out, const Pieces *pieces, bool unknown)
     }
 }
 
-static void put_trainer(Message *out, Message *spec)
+/* The fields of a model except its pieces, and a second trainer_spec, unless there is one already. */
+static void put_fields(Message *out, Bytes model)
 {
     const uint64_t none = UINT64_MAX;  // -1
-    protobuf_put_varint(spec, UNK_ID, ID_UNKNOWN);
-    protobuf_put_varint(spec, BOS_ID, none);
-    protobuf_put_varint(spec, EOS_ID, ID_END);
-    protobuf_put_varint(spec, PAD_ID, none);
-    protobuf_put_bytes(spec, UNK_SURFACE, SURFACE, strlen(SURFACE));
-    protobuf_put_bytes(spec, EOS_PIECE, END, strlen(END));
-    protobuf_put_message(out, TRAINER, spec);
-}
-
-/* Appends the fields of a model except the pieces, and those of its trainer_specs to spec; or, if
- * spec is NULL, those of a trainer_spec that put_trainer does not write. What is no field there is
- * for tokenizer_load to refuse. */
-static void copy_fields(Message *out, Message *spec, Bytes from)
-{
-    for (Field field; from.count > 0;) {
-        Bytes rest = from;
-        bool known = protobuf_field(&from, &field);
-        int n = known ? (int)field.number : 0;
-        if (!known) from.count = 0;
-        if (spec && n == TRAINER) copy_fields(spec, NULL, field.bytes);
-        else if (spec ? n != PIECE : !(n >= UNK_ID && n <= UNK_SURFACE) && n != EOS_PIECE)
-            protobuf_put_fields(out, rest.at, rest.count - from.count);
+    Message spec = {0};
+    protobuf_put_varint(&spec, UNK_ID, ID_UNKNOWN);
+    protobuf_put_varint(&spec, BOS_ID, none);
+    protobuf_put_varint(&spec, EOS_ID, ID_END);
+    protobuf_put_varint(&spec, PAD_ID, none);
+    protobuf_put_bytes(&spec, UNK_SURFACE, SURFACE, strlen(SURFACE));
+    protobuf_put_bytes(&spec, EOS_PIECE, END, strlen(END));
+    for (Field field; model.count > 0;) {
+        const unsigned char *at = model.at;
+        protobuf_field(&model, &field);
+        bool second =
+            field.bytes.count == spec.count && !memcmp(field.bytes.at, spec.bytes, spec.count);
+        if (field.number != PIECE && !second)
+            protobuf_put_fields(out, at, (size_t)(model.at - at));
     }
+    protobuf_put_message(out, TRAINER, &spec);
 }
 
 /* Whether a model is as tokenizer_train makes them: </s> is the first piece, <unk> the second, no
@@ -383,17 +378,15 @@ bool pieces_adopt(Message *out, const void *model, size_t size, const char *cons
                   int count, Error *error)
 {
     Pieces pieces;
-    Message spec = {0};
     *out = (Message){0};
     if (!pieces_read(&pieces, model, size, error)) return false;
     if (!piece && is_own(&pieces)) protobuf_put_fields(out, model, size);
     else {
-        copy_fields(out, &spec, (Bytes){model, size});
+        put_fields(out, (Bytes){model, size});
         put_piece(out, END, PIECE_CONTROL);
         put_pieces(out, &pieces, true);
         if (piece) put_ordered(out, &pieces, piece, count);
         put_pieces(out, &pieces, false);
-        put_trainer(out, &spec);
     }
     pieces_free(&pieces);
     return !out->failed || error_memory(error, "for its pieces");
