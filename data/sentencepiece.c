@@ -1,15 +1,4 @@
-/* sentencepiece.c -- the bytes of a SentencePiece model: read without trusting them, and rewritten.
- *
- * A model is a protocol buffer message (sentencepiece_model.proto). These fields are used:
- *
- *     1  piece, any number    1  its text   2  its score   3  its type (PieceType)
- *     2  trainer_spec         3  model_type: 1 unigram, 2 bpe, 3 word, 4 char   35  byte_fallback
- *                            40  unk_id  41  bos_id  42  eos_id  43  pad_id  44  unk_surface
- *                            47  eos_piece
- *     3  normalizer_spec      2  precompiled_charsmap (below)   3  add_dummy_prefix
- *                             4  remove_extra_whitespaces
- *     4  self_test_data       texts that the library encodes when it loads the model
- *     5  denormalizer_spec    2  precompiled_charsmap
+/* sentencepiece.c -- the bytes of a SentencePiece model.
  *
  * The library's matcher of user-defined pieces has a buffer for 64 matches at one place of a
  * text and does not check for more. A model that can have more is refused. It also trusts the
@@ -28,17 +17,10 @@
  * state on, without any bounds check; at most 32 matches on one path fit into its buffer. So a
  * table is valid if all 256 places of every state that can be reached are inside the array, no
  * path returns to one of its states, none has more than MAX_MATCHES leaves, and every leaf's
- * value is the start of a string, of at most MAX_OUTPUT bytes: a text grows no more than that.
- *
- * SentencePiece's default order is <unk> 0, <s> 1, </s> 2. Here it is </s> 0, <unk> 1, as in
- * MarianMT. Rewriting a model once, instead of mapping ids at every use, keeps all models in
- * checkpoints of one kind. The tokens of a text depend on the texts and scores of the pieces,
- * not on their order. The trainer_spec repeats what the pieces say: a second one, which protocol
- * buffers merge with the first, agrees with them. */
+ * value is the start of a string, of at most MAX_OUTPUT bytes: a text grows no more than that. */
 #include "data/sentencepiece.h"
 
 #include "base/grow.h"
-#include "base/packed.h"
 #include "base/utf8.h"
 
 #include <stdlib.h>
@@ -52,12 +34,46 @@ enum {
     MAX_OUTPUT = 256,     // bytes of the longest text that a rule or <unk> becomes
 };
 
-enum { PIECE = 1, TRAINER, NORMALIZER, SELF_TEST, DENORMALIZER };  // fields of a model
-enum { PIECE_TEXT = 1, PIECE_SCORE, PIECE_TYPE };                  // of a piece
-enum { MODEL_TYPE = 3, BYTE_FALLBACK = 35, EOS_PIECE = 47 };       // of a trainer_spec
-enum { UNK_ID = 40, BOS_ID, EOS_ID, PAD_ID, UNK_SURFACE };         // also
-enum { UNIGRAM = 1, CHAR = 4 };                                    // the first and last type
-enum { CHARSMAP = 2, PREFIX, COLLAPSES };                          // of a normaliser
+enum { UNIGRAM = 1, CHAR = 4 };  // the first and last type
+
+/* ---- fields ---- */
+
+static bool take_varint(Bytes *from, uint64_t *value)
+{
+    *value = 0;
+    for (int shift = 0; shift < 64; shift += 7) {
+        if (from->count == 0) return false;
+        unsigned char byte = *from->at;
+        from->at++, from->count--;
+        *value |= (uint64_t)(byte & 0x7f) << shift;
+        if (byte < 0x80) return true;
+    }
+    return false;
+}
+
+static bool take_bytes(Bytes *from, Bytes *taken, uint64_t count)
+{
+    if (count > from->count) return false;
+    *taken = (Bytes){from->at, (size_t)count};
+    from->at += count, from->count -= (size_t)count;
+    return true;
+}
+
+bool protobuf_field(Bytes *from, Field *field)
+{
+    uint64_t tag, length;
+    Bytes passed;
+    *field = (Field){0};
+    if (!take_varint(from, &tag) || tag > UINT32_MAX || tag >> 3 == 0) return false;
+    field->number = (uint32_t)(tag >> 3);
+    switch (tag & 7) {
+    case 0: return take_varint(from, &field->value);
+    case 1: return take_bytes(from, &passed, 8);
+    case 2: return take_varint(from, &length) && take_bytes(from, &field->bytes, length);
+    case 5: return take_bytes(from, &passed, 4) && memcpy(&field->real, passed.at, 4);
+    default: return false;
+    }
+}
 
 /* ---- the normalisation table ---- */
 
@@ -213,7 +229,7 @@ static bool read_trainer(Pieces *pieces, Bytes spec, Error *error)
         if (field.number == BYTE_FALLBACK) pieces->byte_fallback = field.value;
         if (pieces->unknown_surface.count > MAX_OUTPUT)
             return error_set(error, "its text for unknown words is too long");
-        if (field.number != MODEL_TYPE) continue;
+        if (field.number != TRAINER_TYPE) continue;
         if (field.value < UNIGRAM || field.value > CHAR)
             return error_set(error, "it is of an unknown type");
         pieces->model_type = (int)field.value;
@@ -226,9 +242,9 @@ static bool read_normalizer(Normalizer *normalizer, Bytes spec, Error *error)
 {
     for (Field field; spec.count > 0;) {
         if (!protobuf_field(&spec, &field)) return error_set(error, "it is damaged");
-        if (field.number == PREFIX) normalizer->prefix = field.value;
-        if (field.number == COLLAPSES) normalizer->collapses = field.value;
-        if (field.number != CHARSMAP) continue;
+        if (field.number == NORMALIZER_PREFIX) normalizer->prefix = field.value;
+        if (field.number == NORMALIZER_COLLAPSES) normalizer->collapses = field.value;
+        if (field.number != NORMALIZER_CHARSMAP) continue;
         if (!charsmap_rules(field.bytes, NULL, NULL, error)) return false;
         normalizer->charsmap = field.bytes;
     }
@@ -237,7 +253,7 @@ static bool read_normalizer(Normalizer *normalizer, Bytes spec, Error *error)
 
 static int by_text(const void *a, const void *b)
 {
-    const Bytes *x = &((const Piece *)a)->text, *y = &((const Piece *)b)->text;
+    const Bytes *x = a, *y = b;
     int order = memcmp(x->at, y->at, x->count < y->count ? x->count : y->count);
     return order ? order : (x->count > y->count) - (x->count < y->count);
 }
@@ -246,20 +262,19 @@ static int by_text(const void *a, const void *b)
  * their texts, the pieces that a piece begins with are the stack own[0..depth) below it. */
 static bool check_nesting(const Pieces *pieces, Error *error)
 {
-    Piece *own = malloc((size_t)pieces->count * sizeof *own);
+    Bytes *own = malloc((size_t)pieces->count * sizeof *own);
     size_t count = 0;
     int depth = 0;
     if (!own) return error_memory(error, "for %d pieces", pieces->count);
     for (int i = 0; i < pieces->count; i++)
-        if (pieces->piece[i].type == PIECE_USER_DEFINED) own[count++] = pieces->piece[i];
+        if (pieces->piece[i].type == PIECE_USER_DEFINED) own[count++] = pieces->piece[i].text;
     qsort(own, count, sizeof *own, by_text);
     for (size_t i = 0; i < count && depth <= MAX_NESTED; i++) {
-        Bytes text = own[i].text;
-        while (depth > 0 &&
-               (own[depth - 1].text.count > text.count ||
-                memcmp(own[depth - 1].text.at, text.at, own[depth - 1].text.count)))
+        Bytes text = own[i];
+        while (depth > 0 && (own[depth - 1].count > text.count ||
+                             memcmp(own[depth - 1].at, text.at, own[depth - 1].count)))
             depth--;
-        own[depth++].text = text;
+        own[depth++] = text;
     }
     free(own);
     return depth <= MAX_NESTED ||
@@ -271,13 +286,13 @@ static bool read_model(Pieces *pieces, Bytes model, Error *error)
 {
     for (Field field; model.count > 0;) {
         if (!protobuf_field(&model, &field)) return error_set(error, "it is damaged");
-        if (field.number == SELF_TEST && field.bytes.count > MAX_PIECE)
+        if (field.number == MODEL_SELF_TEST && field.bytes.count > MAX_PIECE)
             return error_set(error, "its self-test is too long");
-        if ((field.number == PIECE && !read_piece(pieces, field.bytes, error)) ||
-            (field.number == TRAINER && !read_trainer(pieces, field.bytes, error)) ||
-            (field.number == NORMALIZER &&
+        if ((field.number == MODEL_PIECE && !read_piece(pieces, field.bytes, error)) ||
+            (field.number == MODEL_TRAINER && !read_trainer(pieces, field.bytes, error)) ||
+            (field.number == MODEL_NORMALIZER &&
              !read_normalizer(&pieces->normalizer, field.bytes, error)) ||
-            (field.number == DENORMALIZER &&
+            (field.number == MODEL_DENORMALIZER &&
              !read_normalizer(&pieces->denormalizer, field.bytes, error)))
             return false;
     }
@@ -298,96 +313,4 @@ void pieces_free(Pieces *pieces)
 {
     free(pieces->piece);
     *pieces = (Pieces){0};
-}
-
-/* ---- rewriting a model ---- */
-
-static const char END[] = "</s>", SURFACE[] = "⁇";
-
-static void put_piece(Message *out, const char *text, PieceType type)
-{
-    Message piece = {0};
-    protobuf_put_bytes(&piece, PIECE_TEXT, text, strlen(text));
-    protobuf_put_varint(&piece, PIECE_TYPE, type);
-    protobuf_put_message(out, PIECE, &piece);
-}
-
-/* The pieces with the ids 2 .. count-1, and then those that have none. Sorts `pieces`. */
-static void put_ordered(Message *out, Pieces *pieces, const char *const *piece, int count)
-{
-    qsort(pieces->piece, (size_t)pieces->count, sizeof *pieces->piece, by_text);
-    for (int id = ID_UNKNOWN + 1; id < count - 1; id++) {
-        Piece key = {.text = {(const unsigned char *)piece[id], strlen(piece[id])}};
-        Piece *found = bsearch(&key, pieces->piece, (size_t)pieces->count, sizeof key, by_text);
-        bool tag = !strncmp(piece[id], ">>", 2) && key.text.count > 4 &&
-                   !strcmp(piece[id] + key.text.count - 2, "<<");
-        if (found && !tag && found->type != PIECE_CONTROL && found->type != PIECE_UNKNOWN)
-            protobuf_put_bytes(out, PIECE, found->message.at, found->message.count);
-        else put_piece(out, piece[id], PIECE_UNUSED);
-        if (found && found->type != PIECE_UNKNOWN) found->type = PIECE_CONTROL;  // is done
-    }
-    put_piece(out, piece[count - 1], PIECE_CONTROL);
-}
-
-/* The unknown piece, or all others that a text can contain. */
-static void put_pieces(Message *out, const Pieces *pieces, bool unknown)
-{
-    for (int i = 0; i < pieces->count; i++) {
-        const Piece *piece = &pieces->piece[i];
-        if (piece->type != PIECE_CONTROL && (piece->type == PIECE_UNKNOWN) == unknown)
-            protobuf_put_bytes(out, PIECE, piece->message.at, piece->message.count);
-    }
-}
-
-/* The fields of a model except its pieces, and a second trainer_spec, unless there is one already. */
-static void put_fields(Message *out, Bytes model)
-{
-    const uint64_t none = UINT64_MAX;  // -1
-    Message spec = {0};
-    protobuf_put_varint(&spec, UNK_ID, ID_UNKNOWN);
-    protobuf_put_varint(&spec, BOS_ID, none);
-    protobuf_put_varint(&spec, EOS_ID, ID_END);
-    protobuf_put_varint(&spec, PAD_ID, none);
-    protobuf_put_bytes(&spec, UNK_SURFACE, SURFACE, strlen(SURFACE));
-    protobuf_put_bytes(&spec, EOS_PIECE, END, strlen(END));
-    for (Field field; model.count > 0;) {
-        const unsigned char *at = model.at;
-        protobuf_field(&model, &field);
-        bool second =
-            field.bytes.count == spec.count && !memcmp(field.bytes.at, spec.bytes, spec.count);
-        if (field.number != PIECE && !second)
-            protobuf_put_fields(out, at, (size_t)(model.at - at));
-    }
-    protobuf_put_message(out, TRAINER, &spec);
-}
-
-/* Whether a model is as tokenizer_train makes them: </s> is the first piece, <unk> the second, no
- * other is of their types, and an unknown word is decoded as SURFACE, perhaps after a space. */
-static bool is_own(const Pieces *pieces)
-{
-    Bytes text = pieces->unknown_surface;
-    for (int i = 0; i < pieces->count; i++)
-        if ((pieces->piece[i].type == PIECE_CONTROL) != (i == ID_END) ||
-            (pieces->piece[i].type == PIECE_UNKNOWN) != (i == ID_UNKNOWN))
-            return false;
-    if (text.count > 0 && *text.at == ' ') text.at++, text.count--;
-    return text.count == strlen(SURFACE) && !memcmp(text.at, SURFACE, text.count);
-}
-
-bool pieces_adopt(Message *out, const void *model, size_t size, const char *const *piece,
-                  int count, Error *error)
-{
-    Pieces pieces;
-    *out = (Message){0};
-    if (!pieces_read(&pieces, model, size, error)) return false;
-    if (!piece && is_own(&pieces)) protobuf_put_fields(out, model, size);
-    else {
-        put_fields(out, (Bytes){model, size});
-        put_piece(out, END, PIECE_CONTROL);
-        put_pieces(out, &pieces, true);
-        if (piece) put_ordered(out, &pieces, piece, count);
-        put_pieces(out, &pieces, false);
-    }
-    pieces_free(&pieces);
-    return !out->failed || error_memory(error, "for its pieces");
 }

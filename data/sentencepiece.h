@@ -1,11 +1,44 @@
 /* sentencepiece.h -- the bytes of a SentencePiece model, read without trusting them.
  *
- * The library trusts the model that it is given. So every model is checked here first. Fields
- * of the messages: sentencepiece.c. */
+ * The library trusts the model that it is given. So every model is checked here first. It is a message of
+ * protocol buffers (protobuf.dev/programming-guides/encoding):
+ *
+ *   message   field …
+ *   field     varint (number << 3 | wire type), then
+ *             type 0: a varint    1: 8 bytes    2: a varint n and n bytes    5: 4 bytes
+ *   varint    7 bits a byte, the low ones first; the high bit says that another byte follows
+ *
+ * Groups (types 3 and 4) are refused: no message of a model has any. */
 #pragma once
 
 #include "base/error.h"
-#include "data/protobuf.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct Bytes {
+    const unsigned char *at;
+    size_t count;
+} Bytes;
+
+typedef struct Field {
+    uint32_t number;
+    uint64_t value;  // of a varint
+    float real;      // of 4 bytes
+    Bytes bytes;     // of a string, a byte string or a message; at is NULL for other types
+} Field;
+
+/* Reads the next field of a message that is not at its end, and moves `from` past it. A later field
+ * replaces an earlier one with the same number, unless it is repeated; messages are merged. */
+bool protobuf_field(Bytes *from, Field *field);
+
+/* The fields that are used (sentencepiece_model.proto), of a model, its pieces, both specs of a
+ * normalizer, and the trainer_spec. The library encodes the texts of the self-test when it loads a model. */
+enum { MODEL_PIECE = 1, MODEL_TRAINER, MODEL_NORMALIZER, MODEL_SELF_TEST, MODEL_DENORMALIZER };
+enum { PIECE_TEXT = 1, PIECE_SCORE, PIECE_TYPE };
+enum { NORMALIZER_CHARSMAP = 2, NORMALIZER_PREFIX, NORMALIZER_COLLAPSES };
+enum { TRAINER_TYPE = 3, BYTE_FALLBACK = 35, EOS_PIECE = 47 };
+enum { UNK_ID = 40, BOS_ID, EOS_ID, PAD_ID, UNK_SURFACE };
 
 typedef enum {
     PIECE_NORMAL = 1,
@@ -47,6 +80,9 @@ enum { SENTENCEPIECE_LIMIT = 1 << 28 };  // bytes of a model; none is larger
 bool pieces_read(Pieces *pieces, const void *model, size_t size, Error *error);
 void pieces_free(Pieces *pieces);
 
+/* The id of <ph1> if the eight placeholders are user-defined and follow each other, else 0. */
+int pieces_placeholder(const Pieces *pieces);
+
 typedef void CharsmapRule(void *context, const char *from, const char *to);
 
 /* Calls rule(context, from, to), unless it is NULL, for every rule of a table, both ended by NUL. Fails if
@@ -56,8 +92,3 @@ bool charsmap_rules(Bytes charsmap, void *context, CharsmapRule *rule, Error *er
 /* What the longest rule for the beginning of text [length] makes of it, ended by NUL; *replaced (=) the bytes
  * that it replaces. NULL: there is no rule. */
 const char *charsmap_longest(Bytes charsmap, size_t *replaced, const char *text, size_t length);
-
-/* What tokenizer_adopt makes of a model, perhaps not yet one that the library can use. For
- * free(out->bytes), also after an error. */
-bool pieces_adopt(Message *out, const void *model, size_t size, const char *const *piece,
-                  int count, Error *error);

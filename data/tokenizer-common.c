@@ -1,19 +1,19 @@
-/* tokenizer-common.c -- what both tokenizers do alike; see tokenizer-common.h. */
-#include "data/tokenizer-common.h"
-
+/* tokenizer-common.c -- what SentencePiece's tokenizer (tokenizer.cc) and that of the page
+ * (library/web/tokenizer.c) do alike. */
 #include "base/packed.h"
 #include "base/utf8.h"
+#include "data/sentencepiece.h"
+#include "data/tokenizer.h"
 #include "data/words.h"
 
 #include <stdlib.h>
 
-/* Whether a character is punctuation that the type word splits off. */
-static bool is_mark(const char *c)
+size_t tokenizer_mark(const char *text)
 {
     static const char *const quotes[] = {"«", "»", "“", "”"};
     for (int i = 0; i < 4; i++)
-        if (!strncmp(c, quotes[i], strlen(quotes[i]))) return true;
-    return *c && strchr(".,:;?!()\"", *c);
+        if (!strncmp(text, quotes[i], strlen(quotes[i]))) return strlen(quotes[i]);
+    return *text && strchr(".,:;?!()\"", *text);
 }
 
 bool unknown_push(Ids *ids, Ids *begin, const char *text, size_t place, size_t end, bool joined)
@@ -25,7 +25,7 @@ bool unknown_push(Ids *ids, Ids *begin, const char *text, size_t place, size_t e
         const bool continues = (text[at] & 0xC0) == 0x80;
         if (text[at] == ' ' || text[at] == '\t') {
             if (blank == end) blank = at;
-        } else if (!continues && !is_mark(text + at)) {
+        } else if (!continues && !tokenizer_mark(text + at)) {
             if (word && blank < end && !ids_push(ids, begin, ID_UNKNOWN, blank)) return false;
             word = true, blank = end;
         }
@@ -47,15 +47,14 @@ bool tokenizer_normal_form(const Tokenizer *tokenizer, char **normal, const char
 
 int pieces_placeholder(const Pieces *pieces)
 {
-    bool words = pieces->model_type - 1 == TOKENIZER_WORD;
+    const char *space = pieces->model_type - 1 == TOKENIZER_WORD ? TOKENIZER_SPACE : "";
     for (int id = 0, found = 0; id < pieces->count; id++) {
         const Piece *piece = &pieces->piece[id];
         char wanted[32];
-        snprintf(wanted, sizeof wanted, "%s<ph%d>", words ? TOKENIZER_SPACE : "", found + 1);
-        found = piece->type == PIECE_USER_DEFINED && piece->text.count == strlen(wanted) &&
-                        !memcmp(piece->text.at, wanted, piece->text.count)
-                    ? found + 1
-                    : 0;
+        size_t length = (size_t)snprintf(wanted, sizeof wanted, "%s<ph%d>", space, found + 1);
+        bool is = piece->type == PIECE_USER_DEFINED && piece->text.count == length &&
+                  !memcmp(piece->text.at, wanted, length);
+        found = is ? found + 1 : 0;
         if (found == PLACEHOLDERS) return id + 1 - PLACEHOLDERS;
     }
     return 0;

@@ -15,13 +15,11 @@ extern "C" {
 #include "base/packed.h"
 #include "base/utf8.h"
 #include "data/sentencepiece.h"
-#include "data/tokenizer-common.h"
 }
 #include "data/tokenizer-library.hh"
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <map>
 #include <sentencepiece_processor.h>
 #include <set>
@@ -177,32 +175,19 @@ static NewPieces learn(Model *model, TokenizerExtension *done,
     return pieces;
 }
 
-static bool extend(std::string *bytes, TokenizerExtension *done, const Pieces *old,
-                   const std::vector<Sentences> &texts, int most, Error *error)
+/* Fails for a model of whole words or characters, and for one that another program numbers. */
+static bool check(const Model &model, Error *error)
 {
-    Model grown{old, *bytes, {}}, model = {old, *bytes, {}};
-    const int type = old->model_type - 1;
-    model.load();
-    if (type == TOKENIZER_WORD || type == TOKENIZER_CHAR ||
-        model.type("<pad>") == PIECE_CONTROL)
-        return error_set(
-            error,
-            "`extend-vocabulary` adds subwords to the vocabularies of ./train with "
-            "`tokenizer` bpe or unigram, and this one is of %s",
-            type == TOKENIZER_WORD   ? "words"
-            : type == TOKENIZER_CHAR ? "characters"
-                                     : "another program");
-    for (const auto &[text, score] : learn(&grown, done, texts, (size_t)most)) {
-        std::vector<int> parts;
-        if (!model.literal.Encode(text, &parts).ok()) throw std::bad_alloc();
-        parts.push_back(ID_END);
-        for (int id : parts)
-            if (!ids_push(&done->parts, nullptr, id, 0)) throw std::bad_alloc();
-        model.add(text, score);
-        done->pieces++;
-    }
-    *bytes = model.bytes;
-    return true;
+    const int type = model.old->model_type - 1;
+    const char *of = type == TOKENIZER_WORD                 ? "words"
+                     : type == TOKENIZER_CHAR               ? "characters"
+                     : model.type("<pad>") == PIECE_CONTROL ? "another program"
+                                                            : nullptr;
+    return !of ||
+           error_set(error,
+                     "`extend-vocabulary` adds subwords to the vocabularies of ./train with "
+                     "`tokenizer` bpe or unigram, and this one is of %s",
+                     of);
 }
 
 bool tokenizer_extend(unsigned char **model, size_t *size, TokenizerExtension *done,
@@ -212,10 +197,21 @@ bool tokenizer_extend(unsigned char **model, size_t *size, TokenizerExtension *d
     *done = (TokenizerExtension){};
     if (!pieces_read(&old, *model, *size, error)) return false;
     bool good = guarded(error, [&] {
-        std::string bytes((const char *)*model, *size);
-        if (!extend(&bytes, done, &old, {text, text + texts}, most, error)) return false;
+        const std::string bytes((const char *)*model, *size);
+        Model learned{&old, bytes, {}}, extended{&old, bytes, {}};
+        extended.load();
+        if (!check(extended, error)) return false;
+        for (const auto &[piece, score] : learn(&learned, done, {text, text + texts}, most)) {
+            std::vector<int> parts;
+            if (!extended.literal.Encode(piece, &parts).ok()) throw std::bad_alloc();
+            parts.push_back(ID_END);
+            for (int id : parts)
+                if (!ids_push(&done->parts, nullptr, id, 0)) throw std::bad_alloc();
+            extended.add(piece, score);
+            done->pieces++;
+        }
         free(*model);
-        return copy_bytes(model, size, bytes);
+        return copy_bytes(model, size, extended.bytes);
     });
     pieces_free(&old);
     return good;

@@ -126,15 +126,11 @@ static const Punctuation MARKS[] = {
 static std::string spaced(const std::string &text)
 {
     std::string out;
-    for (size_t i = 0, count; i < text.size(); i += count) {
-        std::string put = text[i] == '\'' ? "' " : text.substr(i, 1);
-        count = 1;
-        for (const Punctuation &mark : MARKS)
-            if (!text.compare(i, strlen(mark.text), mark.text)) {
-                put = std::string(" ") + mark.text + " ";
-                count = strlen(mark.text);
-            }
-        out += put;
+    for (size_t i = 0; i < text.size();) {
+        const size_t mark = tokenizer_mark(text.c_str() + i), count = mark ? mark : 1;
+        const bool space = mark || text[i] == '\'';
+        out += (mark ? " " : "") + text.substr(i, count) + (space ? " " : "");
+        i += count;
     }
     return out;
 }
@@ -242,13 +238,13 @@ static std::string code_points(const std::string &text)
     return out;
 }
 
-/* The file, in memory, stays open. */
 static bool write_all(int file, const std::string &bytes)
 {
     return write(file, bytes.data(), bytes.size()) == (ssize_t)bytes.size();
 }
 
-/* Writes rules to a file in memory, and returns a name by which the library can open it. */
+/* Writes rules to a file in memory, which stays open, and returns a name by which the library can open
+ * it. */
 static std::string rules_file(const Rules &rules)
 {
     std::string tsv;
@@ -266,11 +262,11 @@ static Rules named_rules(const std::string &name)
     const Sentences none = {};
     Sample sample(&none, 1, "a");
     std::string model;
-    const Status status = SentencePieceTrainer::Train(Options{{"model_type", "char"},
-                                                              {"vocab_size", "5"},
-                                                              {"normalization_rule_name", name},
-                                                              {"minloglevel", "3"}},
-                                                      &sample, &model);
+    const Options options{{"model_type", "char"},
+                          {"vocab_size", "5"},
+                          {"normalization_rule_name", name},
+                          {"minloglevel", "3"}};
+    const Status status = SentencePieceTrainer::Train(options, &sample, &model);
     if (!status.ok()) throw std::runtime_error(reason(status.error_message()));
     Rules rules;
     Error error;

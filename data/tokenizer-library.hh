@@ -1,5 +1,5 @@
 /* tokenizer-library.hh -- what data/tokenizer*.cc share: SentencePiece's exceptions and messages,
- * and the pieces of the placeholders. */
+ * copies of bytes, and the pieces of the placeholders. */
 #pragma once
 
 extern "C" {

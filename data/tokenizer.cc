@@ -6,14 +6,12 @@ extern "C" {
 #include "data/tokenizer.h"
 #include "base/packed.h"
 #include "data/sentencepiece.h"
-#include "data/tokenizer-common.h"
 }
 #include "data/tokenizer-library.hh"
 
 #include <algorithm>
 #include <cassert>
 #include <cmath>
-#include <cstdlib>
 #include <cstring>
 #include <mutex>
 #include <sentencepiece_processor.h>
@@ -115,20 +113,6 @@ Tokenizer *tokenizer_load(const void *model, size_t size, Error *error)
     tokenizer_free(tokenizer);
     error_prefix(error, "this is not a SentencePiece model that can be used");
     return nullptr;
-}
-
-bool tokenizer_adopt(unsigned char **adopted, size_t *adopted_size, const void *model,
-                     size_t size, const char *const *piece, int count, Error *error)
-{
-    Message out;
-    Tokenizer *tokenizer = nullptr;
-    if (pieces_adopt(&out, model, size, piece, count, error))
-        tokenizer = tokenizer_load(out.bytes, out.count, error);
-    tokenizer_free(tokenizer);
-    if (!tokenizer) return free(out.bytes), false;
-    *adopted = out.bytes;
-    *adopted_size = out.count;
-    return true;
 }
 
 void tokenizer_on_no_memory(void (*handler)(void))

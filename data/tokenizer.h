@@ -199,3 +199,17 @@ static inline int tokenizer_byte(const Tokenizer *tokenizer, int32_t id)
     const char *piece = tokenizer_piece(tokenizer, id);
     return strlen(piece) == 6 && sscanf(piece, "<0x%2x>", &byte) == 1 ? (int)byte : -1;
 }
+
+/* ---- for data/tokenizer.cc and library/web/tokenizer.c, which both implement this ---- */
+
+/* Appends an unknown token for each word of text[place .. end-1], of which a tokenizer has made one piece, and
+ * where each begins, unless `begin` is NULL. A word begins at the first blank after the last word.
+ * joined: the piece goes on with the token before. false: not enough memory. */
+bool unknown_push(Ids *ids, Ids *begin, const char *text, size_t place, size_t end,
+                  bool joined);
+
+/* The bytes of the punctuation mark that a text begins with and that the type word splits off, or 0. */
+size_t tokenizer_mark(const char *text);
+
+/* Whether a piece goes on with a word, in a script that puts spaces between words. */
+bool piece_goes_on(const char *piece);

@@ -18,7 +18,6 @@
 #include "base/textstream.h"
 #include "base/utf8.h"
 #include "data/sentencepiece.h"
-#include "data/tokenizer-common.h"
 
 typedef struct Token {
     const char *text;

@@ -14,13 +14,13 @@
  * and the given translation, with 0x1E between them. */
 #include <math.h>
 
+#include "tests/fixtures/small-model.h"
+
 #include "tests/fixtures/fuzz-model.h"
 
 #include "base/rng.h"
 #include "commands/translate/neighbours.h"
 #include "commands/translate/view.h"
-#include "data/protobuf.h"
-#include "data/sentencepiece.h"
 #include "explain/page.h"
 #include "inference/marian.h"
 #include "inference/translator.h"
@@ -29,47 +29,20 @@
 
 static Workers *worker;
 
-static void put_piece(Message *model, const char *text, size_t size, unsigned type, float score)
-{
-    Message piece = {0};
-    protobuf_put_bytes(&piece, 1, text, size);
-    unsigned char number[5] = {2 << 3 | 5};  // the score: field 2, 4 bytes
-    memcpy(number + 1, &score, sizeof score);
-    protobuf_put_fields(&piece, number, sizeof number);
-    protobuf_put_varint(&piece, 3, type);
-    protobuf_put_message(model, 1, &piece);
-}
-
 /* A SentencePiece model with these pieces after </s> and <unk>. */
-static Message model_of(char *pieces, unsigned flags)
+static const SmallModel *model_of(char *pieces, unsigned flags)
 {
-    enum { TYPE = 3, SUFFIX = 24, FALLBACK = 35, UNKNOWN_ID = 40, BEGIN_ID, END_ID, PAD_ID };
-    Message model = {0}, trainer = {0}, normaliser = {0};
-    put_piece(&model, "</s>", 4, PIECE_CONTROL, 0);
-    put_piece(&model, "<unk>", 5, PIECE_UNKNOWN, 0);
+    static SmallModel model;
+    const unsigned char trainer[] = {0xC0, 1, !!(flags & 8)};  // 24, treat_whitespace_as_suffix
+    unsigned char normaliser[] = "\x0a\x08identity\x18\0\x20\0\x28\1";  // 1, 3, 4 and 5
     float score = 0;
+    small_model_begin(&model, (TokenizerType)(flags & 3), flags & 4);
     for (char *piece; (piece = strsep(&pieces, "\n"));)
-        if (*piece) put_piece(&model, piece + 1, strlen(piece + 1), *piece - '0', score -= 1);
-    for (int byte = 0; flags & 4 && byte < 256; byte++) {
-        char text[8];
-        snprintf(text, sizeof text, "<0x%02X>", byte);
-        put_piece(&model, text, 6, PIECE_BYTE, score);
-    }
-    protobuf_put_varint(&trainer, TYPE, 1 + (flags & 3));
-    protobuf_put_varint(&trainer, SUFFIX, !!(flags & 8));
-    protobuf_put_varint(&trainer, FALLBACK, !!(flags & 4));
-    protobuf_put_varint(&trainer, UNKNOWN_ID, 1);
-    protobuf_put_varint(&trainer, BEGIN_ID, UINT64_MAX);
-    protobuf_put_varint(&trainer, END_ID, 0);
-    protobuf_put_varint(&trainer, PAD_ID, UINT64_MAX);
-    protobuf_put_bytes(&normaliser, 1, "identity", 8);
-    protobuf_put_varint(&normaliser, 3, !(flags & 32));
-    protobuf_put_varint(&normaliser, 4, !(flags & 16));
-    protobuf_put_varint(&normaliser, 5, 1);
-    protobuf_put_message(&model, 2, &trainer);
-    protobuf_put_message(&model, 3, &normaliser);
-    assert(!model.failed);
-    return model;
+        if (*piece) small_model_piece(&model, piece + 1, score -= 1, (PieceType)(*piece - '0'));
+    normaliser[11] = !(flags & 32), normaliser[13] = !(flags & 16);
+    small_model_put(&model, 2, trainer, sizeof trainer);
+    small_model_put(&model, 3, normaliser, sizeof normaliser - 1);
+    return &model;
 }
 
 /* A network with random weights, large enough that its attention is sharp. */
@@ -187,15 +160,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     size_t length[3];
     data += 3, size -= 3;
     for (int i = 0; i < 3; i++) part[i] = fuzz_part(&length[i], &data, &size);
-    Message model = model_of(part[0], vocabulary);
+    const SmallModel *model = model_of(part[0], vocabulary);
     Variant variant = variants[(flags >> 4) % VARIANTS];
     bool two = variant.more_source;  // vocabularies, which are equal
     Bundle bundle = {0};
     static const PassageConfig config;
     Passages passages = {0};
     IdLines given = {.find_words = true, .find_unknown = true};
-    const void *bytes[SIDES] = {two ? model.bytes : NULL, model.bytes};
-    const size_t sizes[SIDES] = {two ? model.count : 0, model.count};
+    const void *bytes[SIDES] = {two ? model->bytes : NULL, model->bytes};
+    const size_t sizes[SIDES] = {two ? model->size : 0, model->size};
     if (accepted(vocabulary_copy(&bundle.vocabulary, bytes, sizes, &error) &&
                  vocabulary_load(&bundle.vocabulary, &error))) {
         assert(make_network(&bundle, flags, &variant, vocabulary >> 7));
@@ -214,7 +187,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     passages_free(&passages);
     idlines_free(&given);
     bundle_free(&bundle);
-    free(model.bytes);
     for (int i = 0; i < 3; i++) free(part[i]);
     return 0;
 }
