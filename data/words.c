@@ -3,7 +3,6 @@
 
 #include "base/utf8.h"
 
-#include <stdlib.h>
 #include <unicode/ubrk.h>
 #include <unicode/uchar.h>
 #include <unicode/uscript.h>
@@ -52,8 +51,8 @@ void spacing_add(Spacing *spacing, const char *text, size_t length)
     }
 }
 
-/* begins [length] (=) where a word of a script without spaces begins, or ends */
-static bool mark_breaks(bool *begins, const char *text, size_t length)
+/* begins [length], zeroed (=) whether a word of a script without spaces begins there, or ends */
+static bool mark_breaks(int *begins, const char *text, size_t length)
 {
     UErrorCode status = U_ZERO_ERROR;
     UText from = UTEXT_INITIALIZER;
@@ -61,13 +60,12 @@ static bool mark_breaks(bool *begins, const char *text, size_t length)
     utext_openUTF8(&from, text, (int64_t)length, &status);
     ubrk_setUText(breaks, &from, &status);
     for (int at; U_SUCCESS(status) && (at = ubrk_next(breaks)) != UBRK_DONE;) {
-        unsigned before, after;
-        int first = at - 1;
+        UChar32 before, after;
+        int end = at, next = at;
         if ((size_t)at >= length) break;
-        while (first > 0 && (text[first] & 0xC0) == 0x80) first--;
-        utf8_decode(text + first, (size_t)(at - first), &before);
-        utf8_decode(text + at, length - (size_t)at, &after);
-        begins[at] = is_unspaced(before) || is_unspaced(after);
+        U8_PREV(text, 0, end, before);
+        U8_NEXT(text, next, (int)length, after);
+        begins[at] = is_unspaced((unsigned)before) || is_unspaced((unsigned)after);
     }
     ubrk_close(breaks);
     utext_close(&from);
@@ -77,23 +75,21 @@ static bool mark_breaks(bool *begins, const char *text, size_t length)
 bool words_number(int *word, int *words, const char *text, size_t length, bool characters,
                   Error *error)
 {
-    bool *begins = calloc(length + 1, sizeof *begins), unspaced = false;
-    if (!begins) return error_memory(error, "for the words of a text");
+    bool unspaced = false;
     for (size_t at = 0; at < length && !unspaced && !characters;) {
         unsigned code;
         at += (size_t)utf8_decode(text + at, length - at, &code);
         unspaced = code >= 0x80 && is_unspaced(code);
     }
-    bool good = !unspaced || mark_breaks(begins, text, length) ||
-                error_set(error, "cannot find the words of a text");
+    for (size_t i = 0; i < length; i++) word[i] = false;
+    if (unspaced && !mark_breaks(word, text, length))
+        return error_set(error, "cannot find the words of a text");
     *words = 0;
-    for (size_t i = 0; good && i < length; i++) {
-        bool blank = words_blank(text[i]);
-        begins[i] |=
-            i == 0 || words_blank(text[i - 1]) || (characters && (text[i] & 0xC0) != 0x80);
-        *words += !blank && begins[i];
+    for (size_t i = 0; i < length; i++) {
+        bool begins = word[i] || i == 0 || words_blank(text[i - 1]) ||
+                      (characters && (text[i] & 0xC0) != 0x80);
+        *words += begins && !words_blank(text[i]);
         word[i] = *words > 0 ? *words - 1 : 0;
     }
-    free(begins);
-    return good;
+    return true;
 }
