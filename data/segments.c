@@ -26,6 +26,7 @@
 #include <unicode/ures.h>
 
 #include "base/grow.h"
+#include "base/options.h"
 
 // clang-format off
 enum { LINE, CODE, MARK, CLOSING, OPENING, SHORT, PATTERNS };
@@ -66,8 +67,7 @@ struct SegmentTools {
     UBreakIterator *sentences;
     URegularExpression *expression[PATTERNS];
     char language[ULOC_LANG_CAPACITY];
-    char (*abbreviation)[32];
-    int abbreviations;
+    StringList abbreviations;
 };
 
 typedef struct Finder {
@@ -152,8 +152,8 @@ static bool is_abbreviation(const struct SegmentTools *tools, const char *text, 
     if (u_isdigit(last) && !u_isdigit(char_at(text, begin, letter - 2, end)) &&
         !strcmp(tools->language, "de"))
         return true;
-    for (int i = 0; i < tools->abbreviations; i++) {
-        const char *name = tools->abbreviation[i];
+    for (int i = 0; i < tools->abbreviations.count; i++) {
+        const char *name = tools->abbreviations.item[i];
         for (const char *dot = name; (dot = strchr(dot, '.')); dot++) {
             int from = end - (int)(dot + 1 - name);
             if ((!dot[1] || dot[1] == ' ') && from >= begin &&
@@ -315,34 +315,31 @@ static void tools_close(struct SegmentTools *tools)
     if (!tools) return;
     ubrk_close(tools->sentences);
     for (int i = 0; i < PATTERNS; i++) uregex_close(tools->expression[i]);
-    free(tools->abbreviation);
+    strings_free(&tools->abbreviations);
     free(tools);
 }
 
 /* Reads those of this very language: ures_open would take that of the environment if it has none. */
-static bool read_abbreviations(struct SegmentTools *tools)
+static bool read_abbreviations(StringList *names, const char *language)
 {
     UErrorCode status = U_ZERO_ERROR;
-    UResourceBundle *bundle =
-        ures_openDirect(U_ICUDATA_NAME "-brkitr", tools->language, &status);
+    UResourceBundle *bundle = ures_openDirect(U_ICUDATA_NAME "-brkitr", language, &status);
     UResourceBundle *list = ures_getByKey(bundle, "exceptions", NULL, &status);
     list = ures_getByKey(list, "SentenceBreak", list, &status);
     int count = U_SUCCESS(status) ? ures_getSize(list) : 0;
-    tools->abbreviation = calloc((size_t)count + 2, sizeof *tools->abbreviation);
-    for (int i = 0; tools->abbreviation && i < count; i++) {
-        int size = sizeof *tools->abbreviation;
+    bool good = true;
+    for (int i = 0; good && i < count; i++) {
+        char name[32];
+        int size = sizeof name;
         status = U_ZERO_ERROR;
-        ures_getUTF8StringByIndex(list, i, tools->abbreviation[tools->abbreviations], &size,
-                                  true, &status);
-        tools->abbreviations += status == U_ZERO_ERROR;
+        ures_getUTF8StringByIndex(list, i, name, &size, true, &status);
+        good = status != U_ZERO_ERROR || strings_add(names, name, NULL);
     }
-    if (tools->abbreviation && !strcmp(tools->language, "en")) {  // CLDR lacks two
-        strcpy(tools->abbreviation[tools->abbreviations++], "Dr.");
-        strcpy(tools->abbreviation[tools->abbreviations++], "St.");
-    }
+    if (!strcmp(language, "en"))  // CLDR lacks two
+        good = good && strings_add(names, "Dr.", NULL) && strings_add(names, "St.", NULL);
     ures_close(list);
     ures_close(bundle);
-    return tools->abbreviation;
+    return good;
 }
 
 static void tools_open(Segments *out, const char *language, UErrorCode *status)
@@ -353,7 +350,8 @@ static void tools_open(Segments *out, const char *language, UErrorCode *status)
     tools_close(out->tools);
     struct SegmentTools *tools = out->tools = calloc(1, sizeof *tools);
     if (tools) strcpy(tools->language, code);
-    if (!tools || !read_abbreviations(tools)) *status = U_MEMORY_ALLOCATION_ERROR;
+    if (!tools || !read_abbreviations(&tools->abbreviations, code))
+        *status = U_MEMORY_ALLOCATION_ERROR;
     if (U_FAILURE(*status)) return;
     tools->sentences = ubrk_open(UBRK_SENTENCE, code, NULL, 0, status);
     for (int i = 0; i < PATTERNS; i++)
