@@ -43,12 +43,11 @@ static bool has_name(const char *list, const char *name)
  * proportion to it. */
 static int depth_of(const char *html, size_t length)
 {
-    static _Thread_local struct {
+    struct {
         uint64_t name;
         int open;
-    } tags[NAMES], *tag;
+    } tags[NAMES] = {0}, *tag;
     int depth = 0, most = 0;
-    memset(tags, 0, sizeof tags);
     for (const char *at = html, *end = html + length;
          (at = memchr(at, '<', (size_t)(end - at)));) {
         char name[NAME + 1];
