@@ -3,8 +3,7 @@
  * SentencePiece's default order is <unk> 0, <s> 1, </s> 2. Here it is </s> 0, <unk> 1, as in
  * MarianMT. Rewriting a model once, instead of mapping ids at every use, keeps all models in
  * checkpoints of one kind. The tokens of a text depend on the texts and scores of the pieces,
- * not on their order. The trainer_spec repeats what the pieces say: a second one, which protocol
- * buffers merge with the first, agrees with them. */
+ * not on their order. The trainer_spec repeats what the pieces say and is set to agree with them. */
 extern "C" {
 #include "base/packed.h"
 #include "data/sentencepiece.h"
@@ -12,8 +11,8 @@ extern "C" {
 }
 #include "data/tokenizer-library.hh"
 
+#include <algorithm>
 #include <string_view>
-#include <unordered_map>
 
 static const std::string_view END = "</s>", SURFACE = "⁇";
 
@@ -53,16 +52,17 @@ static void put_piece(std::string *out, std::string_view text, PieceType type)
 
 /* ---- a model ---- */
 
-/* The pieces with the ids 2 .. count-1. Those that the model has become PIECE_CONTROL. */
+/* The pieces with the ids 2 .. count-1. Sorts `pieces`; those of them become PIECE_CONTROL. */
 static void put_ordered(std::string *out, Pieces *pieces, const char *const *piece, int count)
 {
-    std::unordered_map<std::string_view, Piece *> by_text;
-    for (Piece *p = pieces->piece; p < pieces->piece + pieces->count; p++)
-        by_text.emplace(view(p->text), p);
+    Piece *const end = pieces->piece + pieces->count;
+    auto before = [](const Piece &p, const Piece &q) { return view(p.text) < view(q.text); };
+    std::sort(pieces->piece, end, before);
     for (int id = ID_UNKNOWN + 1; id < count - 1; id++) {
         const std::string_view text = piece[id];
-        const auto place = by_text.find(text);
-        Piece *found = place == by_text.end() ? nullptr : place->second;
+        const Piece key = {{}, {(const unsigned char *)piece[id], text.size()}, {}, 0};
+        Piece *found = std::lower_bound(pieces->piece, end, key, before);
+        if (found == end || view(found->text) != text) found = nullptr;
         const bool tag = text.size() > 4 && text.substr(0, 2) == ">>" &&
                          text.substr(text.size() - 2) == "<<";
         if (found && !tag && found->type != PIECE_CONTROL && found->type != PIECE_UNKNOWN)
@@ -81,24 +81,46 @@ static void put_pieces(std::string *out, const Pieces *pieces, bool unknown)
             put_bytes(out, MODEL_PIECE, view(p->message));
 }
 
-/* The fields of a model except its pieces, and a second trainer_spec, unless there is one already. */
-static void put_fields(std::string *out, Bytes model)
+/* Appends the fields of a message that `taken` says. What is no field is for tokenizer_load to refuse. */
+template <class Taken> static void put_fields(std::string *out, Bytes message, Taken taken)
+{
+    for (Field field; message.count > 0;) {
+        const Bytes from = message;
+        if (!protobuf_field(&message, &field)) message.count = 0, field = {};
+        if (taken(field)) *out += view(from).substr(0, from.count - message.count);
+    }
+}
+
+static void put_trainer(std::string *out, std::string spec)
 {
     const uint64_t none = UINT64_MAX;  // -1
-    std::string spec;
     put_number(&spec, UNK_ID, ID_UNKNOWN);
     put_number(&spec, BOS_ID, none);
     put_number(&spec, EOS_ID, ID_END);
     put_number(&spec, PAD_ID, none);
     put_bytes(&spec, UNK_SURFACE, SURFACE);
     put_bytes(&spec, EOS_PIECE, END);
-    for (Field field; model.count > 0;) {
-        const Bytes from = model;
-        protobuf_field(&model, &field);
-        if (field.number != MODEL_PIECE && view(field.bytes) != spec)
-            *out += view(from).substr(0, from.count - model.count);
-    }
     put_bytes(out, MODEL_TRAINER, spec);
+}
+
+/* The model with its pieces, and what trainer_spec says of them, as they are here. */
+static void rewrite(std::string *out, Bytes model, Pieces *pieces, const char *const *piece,
+                    int count)
+{
+    std::string spec;
+    auto stays = [](const Field &field) {
+        return (field.number < UNK_ID || field.number > UNK_SURFACE) &&
+               field.number != EOS_PIECE;
+    };
+    put_fields(out, model, [&](const Field &field) {
+        if (field.number == MODEL_TRAINER) put_fields(&spec, field.bytes, stays);
+        return field.number != MODEL_TRAINER && field.number != MODEL_PIECE;
+    });
+    put_piece(out, END, PIECE_CONTROL);
+    put_pieces(out, pieces, true);
+    if (piece) put_ordered(out, pieces, piece, count);
+    put_pieces(out, pieces, false);
+    put_trainer(out, spec);
 }
 
 /* Whether a model is as tokenizer_train makes them: </s> is the first piece, <unk> the second, no
@@ -122,13 +144,7 @@ bool tokenizer_adopt(unsigned char **adopted, size_t *adopted_size, const void *
     bool good = guarded(error, [&] {
         std::string out;
         if (!piece && is_own(&pieces)) out.assign((const char *)model, size);
-        else {
-            put_fields(&out, {(const unsigned char *)model, size});
-            put_piece(&out, END, PIECE_CONTROL);
-            put_pieces(&out, &pieces, true);
-            if (piece) put_ordered(&out, &pieces, piece, count);
-            put_pieces(&out, &pieces, false);
-        }
+        else rewrite(&out, {(const unsigned char *)model, size}, &pieces, piece, count);
         Tokenizer *tokenizer = tokenizer_load(out.data(), out.size(), error);
         tokenizer_free(tokenizer);
         return tokenizer && copy_bytes(adopted, adopted_size, out);
