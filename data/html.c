@@ -366,13 +366,6 @@ static bool is_tag(const HtmlUnit *u)
     return u->kind != UNIT_TEXT && u->kind != UNIT_KEPT;
 }
 
-/* The next tag of the document from *tag on, which moves past it. */
-static const HtmlUnit *next_tag(const HtmlUnit **tag)
-{
-    while (!is_tag(*tag)) ++*tag;
-    return (*tag)++;
-}
-
 /* Whether a translation has all tags of a block, each that closes for the one that was opened last. */
 static bool is_nested(const HtmlDocument *d, const HtmlBlock *b, const char *text)
 {
@@ -396,16 +389,24 @@ static void put_bytes(FILE *out, const HtmlDocument *d, size_t begin, size_t end
     fwrite(d->html + begin, 1, end - begin, out);
 }
 
+/* Writes a unit, or in place of a tag the next one from *tag on, unless that is NULL. */
+static void put_own(FILE *out, const HtmlDocument *d, const HtmlUnit *u, const HtmlUnit **tag)
+{
+    if (*tag && is_tag(u)) {
+        while (!is_tag(*tag)) ++*tag;
+        u = (*tag)++;
+    }
+    put_bytes(out, d, u->begin, u->end);
+}
+
 /* Writes a translation with the units that it has, and the others at its end. If its tags are not
  * nested, they come in the order of the document. */
 static void put_block(FILE *out, const HtmlDocument *d, const HtmlBlock *b, const char *text)
 {
-    bool nested = is_nested(d, b, text);
-    const HtmlUnit *tag = &d->unit[b->first];  // the next one of the document
+    const HtmlUnit *tag = is_nested(d, b, text) ? NULL : &d->unit[b->first];
     for (const char *at = text, *end; *at; at = end) {
         const HtmlUnit *u = find_unit(d, b, at, &end);
-        if (u && is_tag(u) && !nested) u = next_tag(&tag);
-        if (u) put_bytes(out, d, u->begin, u->end);
+        if (u) put_own(out, d, u, &tag);
         else if (!strncmp(at, "&lt;", 4) || !strncmp(at, "&gt;", 4) || !strncmp(at, "&amp;", 5))
             putc('&', out);
         else put_text(out, at, 1);
@@ -413,8 +414,7 @@ static void put_block(FILE *out, const HtmlDocument *d, const HtmlBlock *b, cons
     for (HtmlUnit *u = &d->unit[b->first]; u <= &d->unit[b->last]; u->used = false, u++) {
         if (u->used || u->kind == UNIT_TEXT) continue;
         if (u->kind == UNIT_KEPT) putc(' ', out);
-        const HtmlUnit *lost = is_tag(u) ? next_tag(&tag) : u;
-        put_bytes(out, d, lost->begin, lost->end);
+        put_own(out, d, u, &tag);
     }
 }
 
