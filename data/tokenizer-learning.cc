@@ -145,6 +145,12 @@ static void keep_inside(Rules *rules, const Punctuation &mark, const std::string
     }
 }
 
+/* The piece of placeholder i, from 0. A piece of the type word begins with the space before it. */
+static std::string placeholder_piece(int i, bool word)
+{
+    return (word ? TOKENIZER_SPACE : "") + ("<ph" + std::to_string(i + 1) + ">");
+}
+
 /* For normalisation: a named table with the rules above, and spaces around placeholders. */
 static Rules word_rules(const Rules &named, bool placeholders)
 {
@@ -427,8 +433,7 @@ static bool explain(Error *error, const std::string &message, const TokenizerSet
 
 static bool settings_check(const TokenizerSettings *settings, Error *error)
 {
-    const std::string name = tokenizer_normalizations[settings->normalization];
-    if (settings->lowercase && name == "identity")
+    if (settings->lowercase && settings->normalization == NORMALIZATION_IDENTITY)
         return error_set(error, "lowercasing is part of a normalisation: 'identity' has none");
     if (settings->coverage != 0 && !(settings->coverage >= 0.98 && settings->coverage <= 1))
         return error_set(error, "character coverage is from 0.98 to 1, not %g",

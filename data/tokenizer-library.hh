@@ -1,5 +1,5 @@
 /* tokenizer-library.hh -- what data/tokenizer*.cc share: SentencePiece's exceptions and messages,
- * copies of bytes, and the pieces of the placeholders. */
+ * and copies of bytes. */
 #pragma once
 
 extern "C" {
@@ -34,12 +34,6 @@ inline bool copy_bytes(unsigned char **to, size_t *size, const std::string &byte
     *to = (unsigned char *)malloc(*size = bytes.size());
     if (!*to) throw std::bad_alloc();
     return memcpy(*to, bytes.data(), bytes.size());
-}
-
-/* The piece of placeholder i, from 0. A piece of the type word begins with the space before it. */
-inline std::string placeholder_piece(int i, bool word)
-{
-    return (word ? TOKENIZER_SPACE : "") + ("<ph" + std::to_string(i + 1) + ">");
 }
 
 /* The library's message without the source line that it puts before it. */
