@@ -128,9 +128,7 @@ static void add_loss(Loss *loss, double lse, const LossBuffers *b, int n, const 
  * total (+=) Σ z */
 static real exponentials(real *z, real *largest, double *total, int width)
 {
-    real top = z[0], sum = 0, scores = 0;
-#pragma omp simd reduction(max : top) simdlen(16)
-    for (int c = 0; c < width; c++) top = z[c] > top ? z[c] : top;
+    real top = vec_maximum(z, width), sum = 0, scores = 0;
 #pragma omp simd reduction(+ : sum, scores) simdlen(16)
     for (int c = 0; c < width; c++) {
         scores += z[c];
@@ -146,10 +144,8 @@ static real exponentials(real *z, real *largest, double *total, int width)
 static void row_loss(Loss *loss, const LossBuffers *b, int n, const Objective *o, int C)
 {
     int chunks = chunks_of(C);
-    real *largest = b->largest + n * chunks, top = largest[0], all = 0;
+    real *largest = b->largest + n * chunks, top = vec_maximum(largest, chunks), all = 0;
     const real *sum = b->sum + n * chunks;
-#pragma omp simd reduction(max : top)
-    for (int c = 0; c < chunks; c++) top = largest[c] > top ? largest[c] : top;
 #pragma omp simd reduction(+ : all)
     for (int c = 0; c < chunks; c++) {
         largest[c] = vec_exp(largest[c] - top);
@@ -192,9 +188,7 @@ static void row_backward(real *dz, const LossBuffers *b, int n, int k, const Obj
 static real pair_exponentials(const real *z, const real *copy, real *largest, real *weighted,
                               double *total, int width)
 {
-    real top = z[0], sum = 0, all = 0, product = 0;
-#pragma omp simd reduction(max : top) simdlen(16)
-    for (int c = 0; c < width; c++) top = z[c] > top ? z[c] : top;
+    real top = vec_maximum(z, width), sum = 0, all = 0, product = 0;
 #pragma omp simd reduction(+ : sum, all, product) simdlen(16)
     for (int c = 0; c < width; c++) {
         real e = vec_exp(z[c] - top);
@@ -213,8 +207,7 @@ static double difference(double *lse, const LossBuffers *b, int n, int chunks)
 {
     const real *largest = b->largest + n * chunks, *weighted = b->weighted + n * chunks;
     real *sum = b->sum + n * chunks;
-    double top = (double)largest[0], all = 0, product = 0;
-    for (int k = 1; k < chunks; k++) top = fmax(top, (double)largest[k]);
+    double top = (double)vec_maximum(largest, chunks), all = 0, product = 0;
     for (int k = 0; k < chunks; k++) {
         double e = exp((double)largest[k] - top);
         all += (double)sum[k] * e;
