@@ -216,8 +216,7 @@ bool models_load(Models *models, const StringList *paths, bool int8, const Inter
 bool models_screen(Models *models, Error *error)
 {
     const Transformer *model = models->ensemble.model[0];
-    if (models->ensemble.count > 1 || model->weights.output.layout != MATRIX_PACKED)
-        return true;
+    if (models->ensemble.count > 1 || !(model->weights.output.mode & PANELS)) return true;
     models->ensemble.screening = &models->screening;
     return screening_open(&models->screening, model, error);
 }

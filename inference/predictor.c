@@ -136,12 +136,10 @@ static real *model_row(Predictor *predictor, int m, int r)
 {
     const Ensemble *ensemble = predictor->batch->ensemble;
     const Transformer *model = ensemble->model[m];
-    Matrix rows = {.layout = MATRIX_INT8};
-    if (predictor->screened) rows.int8 = ensemble->screening->rows;
+    const Matrix rows = {.int8 = predictor->screened ? ensemble->screening->rows : NULL};
     return logits_row(predictor->logits[m], r, predictor->X[m],
-                      predictor->screened ? &rows : &model->weights.output,
-                      model->weights.logits_bias, predictor->rows, model->config.vocab,
-                      model->config.d_model);
+                      rows.int8 ? &rows : &model->weights.output, model->weights.logits_bias,
+                      predictor->rows, model->config.vocab, model->config.d_model);
 }
 
 /* ln(1 + x) for x in [0, 1], without a branch, to 1e-7: with s = x / (2 + x) <= 1/3 it is

@@ -146,12 +146,6 @@ static void amx_panel_multiply(Copies *copy, const Tile *tile, int m, int column
     }
 }
 
-/* B [k,n] of a product: strided, to be copied; or in panels, multiplied in place. */
-typedef struct Right {
-    Strided at;
-    const real *panels;  // or NULL
-} Right;
-
 static Strided by_rows(const real *A, int columns)
 {
     return (Strided){A, (size_t)columns, 1};
@@ -179,16 +173,16 @@ static void copy_rounded(real *panels, Strided B, int n, int k)
 
 /* C [m,n] (mode) = scale · A [m,k] · B [k,n] + bias [n] in every row, or NULL: none; with a bias
  * scale is 1. */
-static void blocks_multiply(GemmMode mode, real *C, size_t ldc, Strided A, Right B,
+static void blocks_multiply(GemmMode mode, real *C, size_t ldc, Strided A, Strided B,
                             const real *bias, int m, int n, int k, real scale)
 {
-    if (kind_has_openblas() && !B.panels && !(mode & BF16) && m > 1 && n > 1 && k > 1 &&
+    if (kind_has_openblas() && !(mode & (BF16 | PANELS)) && m > 1 && n > 1 && k > 1 &&
         (double)m * n * k >= OPENBLAS_LEAST) {
-        openblas_multiply(mode, C, ldc, A, B.at, bias, m, n, k, scale);
+        openblas_multiply(mode, C, ldc, A, B, bias, m, n, k, scale);
         return;
     }
     int m_step = piece(m, M_BLOCK, 1), n_step = piece(n, N_BLOCK, TILE_COLUMNS);
-    bool pairs = mode & BF16 && bf16_pairs();
+    bool packed = mode & PANELS, pairs = mode & BF16 && bf16_pairs();
     bool amx = pairs && kind_has_amx();
     int per = pairs ? 2 : 1;  // numbers of k in a real of a copy
     int k_step = piece(k, K_BLOCK * per, TILE_COLUMNS);
@@ -206,20 +200,20 @@ static void blocks_multiply(GemmMode mode, real *C, size_t ldc, Strided A, Right
             size_t tile = copied ? copy_block(copy, &a, mode, rows, depth) : 0;
             for (int j = 0; j < n; j += n_step) {
                 int columns = at_most(n - j, n_step);
-                size_t units = pairs ? bf16_row(depth) : (size_t)(B.panels ? k : depth);
+                size_t units = pairs ? bf16_row(depth) : (size_t)(packed ? k : depth);
                 size_t panel = units * TILE_COLUMNS;
                 const real *b = copy->B;
-                if (B.panels) {
-                    b = B.panels + (size_t)j * (size_t)k + p * TILE_COLUMNS;
+                if (packed) {
+                    b = B.at + (size_t)j * (size_t)k + p * TILE_COLUMNS;
                 } else if (i == 0 || !one_block) {
-                    Strided block = B.at;
+                    Strided block = B;
                     block.at += (size_t)p * block.row + (size_t)j * block.column;
                     (mode & BF16 ? copy_rounded : panels_copy)(copy->B, block, columns, depth);
                 }
                 Tile t = {.ldc = ldc, .A = a, .ldb = TILE_COLUMNS, .scale = scale};
                 t.k = amx ? (int)units : (depth + per - 1) / per;
                 t.mode = (p > 0 ? ADD : mode & ADD) | (pairs ? BF16 : 0);
-                t.prefetch = B.panels ? panel : 0;
+                t.prefetch = packed ? panel : 0;
                 t.C = C + (size_t)i * ldc + (size_t)j;
                 for (int q = 0; q < columns;
                      q += TILE_COLUMNS, b += panel, t.C += TILE_COLUMNS) {
@@ -237,33 +231,23 @@ static void blocks_multiply(GemmMode mode, real *C, size_t ldc, Strided A, Right
 void gemm_nt(GemmMode mode, real *C, const real *A, const real *B, const real *bias, int m,
              int n, int k)
 {
-    Right right = {.at = by_columns(B, k)};
-    blocks_multiply(mode, C, (size_t)n, by_rows(A, k), right, bias, m, n, k, 1);
+    blocks_multiply(mode, C, (size_t)n, by_rows(A, k), by_columns(B, k), bias, m, n, k, 1);
 }
 
 void gemm_nn(GemmMode mode, real *C, const real *A, const real *B, int m, int n, int k)
 {
-    Right right = {.at = by_rows(B, n)};
-    blocks_multiply(mode, C, (size_t)n, by_rows(A, k), right, NULL, m, n, k, 1);
+    blocks_multiply(mode, C, (size_t)n, by_rows(A, k), by_rows(B, n), NULL, m, n, k, 1);
 }
 
 void gemm_tn(GemmMode mode, real *C, const real *A, const real *B, int m, int n, int k)
 {
-    Right right = {.at = by_rows(B, n)};
-    blocks_multiply(mode, C, (size_t)n, by_columns(A, m), right, NULL, m, n, k, 1);
-}
-
-void gemm_nt_panels(real *C, const real *A, const real *B, const real *bias, int m, int n,
-                    int k)
-{
-    blocks_multiply(SET, C, (size_t)n, by_rows(A, k), (Right){.panels = B}, bias, m, n, k, 1);
+    blocks_multiply(mode, C, (size_t)n, by_columns(A, m), by_rows(B, n), NULL, m, n, k, 1);
 }
 
 void gemm_strided(GemmMode mode, real *C, int ldc, Strided A, const real *B, int ldb, int m,
                   int n, int k, real scale)
 {
-    Right right = {.at = {B, (size_t)ldb, 1}};
-    blocks_multiply(mode, C, (size_t)ldc, A, right, NULL, m, n, k, scale);
+    blocks_multiply(mode, C, (size_t)ldc, A, by_rows(B, ldb), NULL, m, n, k, scale);
 }
 
 void small_gemm(GemmMode mode, real *C, int ldc, Strided A, const real *B, int ldb, int m,

@@ -8,24 +8,19 @@
  * and products with panels, with BF16 and int8 stay ours. small_gemm is for attention, whose matrices are a few dozen
  * rows.
  *
- * A matrix of weights can also be packed into panels (panels.h). Outside kernels/, matrix.h
- * chooses between these products and those. */
+ * Outside kernels/, matrix.h packs weights into panels. */
 #pragma once
 
 #include "kernels/tile.h"
 
-/* C [m,n] = A [m,k] · B [n,k]ᵀ + bias [n] in every row; bias may be NULL        Y  = X Wᵀ + b */
+/* C [m,n] = A [m,k] · B [n,k]ᵀ + bias [n] in every row; bias may be NULL        Y  = X Wᵀ + b
+ * With PANELS, which only this form takes, B may have more rows than the n that are used. */
 void gemm_nt(GemmMode mode, real *C, const real *A, const real *B, const real *bias, int m,
              int n, int k);
 /* C [m,n] = A [m,k] · B [k,n]           dX = dY W */
 void gemm_nn(GemmMode mode, real *C, const real *A, const real *B, int m, int n, int k);
 /* C [m,n] = A [k,m]ᵀ · B [k,n]          dW = dYᵀ X */
 void gemm_tn(GemmMode mode, real *C, const real *A, const real *B, int m, int n, int k);
-
-/* C [m,n] (=) A [m,k] · B [n,k]ᵀ + bias [n] in every row, or NULL, with B in panels; only its
- * first n rows are used. */
-void gemm_nt_panels(real *C, const real *A, const real *B, const real *bias, int m, int n,
-                    int k);
 
 /* C [m,n], rows ldc apart, = scale · A [m,k] · B [k,n], rows ldb apart. m > 0
  * gemm_strided copies blocks of B, as the products above do; small_gemm reads B in place. */

@@ -13,18 +13,15 @@
 #include "kernels/gemm.h"
 #include "kernels/int8.h"
 
-typedef enum { MATRIX_ROWS, MATRIX_PACKED, MATRIX_INT8 } MatrixLayout;
-
 typedef struct Matrix {
-    MatrixLayout layout;
-    GemmMode precision;      // of rows: SET, or BF16 to round the factors of each product
-    real *at;                // rows, packed
-    const Int8Matrix *int8;  // int8
+    real *at;       // rows, packed
+    GemmMode mode;  // rows: SET, or BF16 to round the factors of products; packed: PANELS
+    const Int8Matrix *int8;  // int8; else NULL
 } Matrix;
 
 /* A packed or int8 matrix in memory of the arena; measures if the arena is a measuring one.
  * Fill it with matrix_set, or int8_put. */
-Matrix matrix_take(Arena *arena, MatrixLayout layout, int rows, int columns);
+Matrix matrix_take(Arena *arena, bool int8, int rows, int columns);
 
 /* Rows first .. of a packed or int8 matrix (=) W [rows,columns], converted to its layout. Several
  * threads can set different rows. */

@@ -67,29 +67,17 @@ INLINED void body(const Tile *tile, const int rows, const int vectors, const boo
 #else
 #define ALL(DO) DO(1) DO(2) DO(3) DO(4) DO(5) DO(6)
 #endif
-#define KERNELS(rows)                                                         \
+#define KERNELS(rows)                                                           \
     static void narrow_##rows(const Tile *tile) { body(tile, rows, 1, false); } \
-    static void wide_##rows(const Tile *tile) { body(tile, rows, 2, false); }
-#define NAMES(rows) {narrow_##rows, wide_##rows},
-#define PAIR_KERNELS(rows)                                                    \
+    static void wide_##rows(const Tile *tile) { body(tile, rows, 2, false); }   \
     static void pairs_##rows(const Tile *tile) { body(tile, rows, 2, true); }
-#define PAIR_NAMES(rows) pairs_##rows,
+#define NAMES(rows) {narrow_##rows, wide_##rows, pairs_##rows},
 
 ALL(KERNELS)
-static void (*const kernels[TILE_ROWS][2])(const Tile *) = {ALL(NAMES)};
-#if TILE_OF_PAIRS
-ALL(PAIR_KERNELS)
-static void (*const pair_kernels[TILE_ROWS])(const Tile *) = {ALL(PAIR_NAMES)};
-#endif
+static void (*const kernels[TILE_ROWS][3])(const Tile *) = {ALL(NAMES)};
 // clang-format on
 
 void tile_multiply(const Tile *tile, int rows, int columns)
 {
-#if TILE_OF_PAIRS
-    if (tile->mode & BF16) {
-        pair_kernels[rows - 1](tile);
-        return;
-    }
-#endif
-    kernels[rows - 1][columns > LANES](tile);
+    kernels[rows - 1][tile->mode & BF16 ? 2 : columns > LANES](tile);
 }

@@ -14,8 +14,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* ADD adds to C, else C is overwritten. BF16, added to either, rounds A and B (bf16.h). */
-typedef enum { SET = 0, ADD = 1, BF16 = 2 } GemmMode;
+/* ADD adds to C, else C is overwritten. Added to either: BF16 rounds A and B (bf16.h), PANELS says
+ * that B is packed (panels.h). */
+typedef enum { SET = 0, ADD = 1, BF16 = 2, PANELS = 4 } GemmMode;
 
 /* A matrix whose element [i,p] is at[i * row + p * column]: a transpose is a swap. */
 typedef struct Strided {

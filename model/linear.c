@@ -23,8 +23,7 @@ void linear_forward(real *Y, const real *X, const Linear *w, int N, int D_out, i
 void linear_backward(GemmMode mode, real *dX, const Linear *dw, const real *dY, const real *X,
                      const Linear *w, int N, int D_out, int D_in)
 {
-    GemmMode precision = w->W.precision;
     bias_backward(dw->b, dY, N, D_out);
-    gemm_tn(ADD | precision, dw->W.at, dY, X, D_out, D_in, N);
-    gemm_nn(mode | precision, dX, dY, w->W.at, N, D_in, D_out);
+    gemm_tn(ADD | w->W.mode, dw->W.at, dY, X, D_out, D_in, N);
+    gemm_nn(mode | w->W.mode, dX, dY, w->W.at, N, D_in, D_out);
 }

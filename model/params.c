@@ -56,8 +56,7 @@ static Tensor *tensor(Listing *list, real **field, const char *module, const cha
 static Tensor *matrix(Listing *list, Matrix *W, const char *module, const char *suffix,
                       int D_out, int D_in, Initializer init)
 {
-    W->layout = MATRIX_ROWS;
-    W->precision = list->bf16 ? BF16 : SET;
+    *W = (Matrix){.mode = list->bf16 ? BF16 : SET};
     Tensor *line = tensor(list, &W->at, module, suffix, D_out, D_in, init);
     line->kind = TENSOR_MATRIX;
     return line;

@@ -47,14 +47,13 @@ static void add_all(Transformer *model, bool int8)
 static bool create(Transformer *model, bool int8, Error *error)
 {
     Prepared *p = &model->prepared;
-    MatrixLayout layout = int8 ? MATRIX_INT8 : MATRIX_PACKED;
     p->matrix = calloc((size_t)model->params.count, sizeof *p->matrix);
     bool good = p->matrix;
     if (good) add_all(model, int8);
     for (int pass = 0; pass < 2 && good; pass++) {
         for (int i = 0; i < p->count; i++)
             p->matrix[i].W =
-                matrix_take(&p->arena, layout, p->matrix[i].rows, p->matrix[i].columns);
+                matrix_take(&p->arena, int8, p->matrix[i].rows, p->matrix[i].columns);
         if (pass == 0) good = arena_reserve(&p->arena, NULL);
     }
     if (good) return true;

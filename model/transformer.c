@@ -61,7 +61,7 @@ static bool is_twice(const Activations *a)
 static OutputLayer output_layer(const Weights *w, const ModelConfig *config)
 {
     return (OutputLayer){w->output.at, w->logits_bias, config->vocab - 1, config->d_model,
-                         w->output.precision};
+                         w->output.mode};
 }
 
 void transformer_layout(Activations *a, Arena *arena, const Transformer *model,

@@ -158,10 +158,10 @@ static void check_packed(int m, int n, int all, int k)
     panels_put(panels, 0, B, all, k);
     for (int with = 0; with < 2; with++) {
         const real *b = with ? bias : NULL;
-        gemm_nt_panels(C, A, panels, b, m, n, k);
+        gemm_nt(PANELS, C, A, panels, b, m, n, k);
         assert_product(NT, C, A, B, NULL, b, m, n, k);
         for (int i = 0; i < m; i++) {
-            gemm_nt_panels(alone, A + i * k, panels, b, 1, n, k);
+            gemm_nt(PANELS, alone, A + i * k, panels, b, 1, n, k);
             assert_memory_equal(alone, C + i * n, (size_t)n * sizeof *alone);
         }
     }
