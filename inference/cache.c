@@ -120,8 +120,7 @@ void cache_encode(Cache *cache, const Transformer *model)
         slice_layout(&slice, &memory, config, source, s);
         embedding_forward(slice.X, &slice.source, false, 0, &w->source_embedding,
                           model->source_positions, D);
-        const real *X =
-            stack_forward(&slice.encoder, slice.X, NULL, w, config, &slice.scratch, NULL);
+        const real *X = stack_forward(&slice.encoder, slice.X, NULL, w, config, &slice.scratch);
         for (int l = 0; l < config->decoder_layers; l++) {
             const Linear *kv = &w->decoder[l].cross.k;  // of both
             linear_forward(slice.KV, X, kv, slice.source.rows, 2 * D, D);
@@ -171,10 +170,10 @@ void cache_layout(Cache *cache, Arena *arena, const Transformer *model, const Pa
         sum = ARENA_TAKE(arena, real, R * D);
         layernorm_layout(&cache->norm_last, arena, config, rows);
     }
-    addnorm_layout(&cache->self_norm, arena, config, rows, sum, NULL);
-    addnorm_layout(&cache->cross_norm, arena, config, rows, sum, NULL);
-    addnorm_layout(&cache->final_norm, arena, config, rows, sum, NULL);
-    feedforward_layout(&cache->ffn, arena, rows, config, NULL);
+    addnorm_layout(&cache->self_norm, arena, config, rows, sum, NULL, 0);
+    addnorm_layout(&cache->cross_norm, arena, config, rows, sum, NULL, 0);
+    addnorm_layout(&cache->final_norm, arena, config, rows, sum, NULL, 0);
+    feedforward_layout(&cache->ffn, arena, rows, config, NULL, 0);
     cache->KV = ARENA_TAKE(arena, real, nodes * (size_t)config->decoder_layers * 2 * D);
 }
 
@@ -351,7 +350,7 @@ const real *cache_step(Cache *cache, const Transformer *model, const Prefix *pre
             attend_self(O + (size_t)r * d, cache->QKV + (size_t)r * 3 * d, cache,
                         cache->path + (size_t)r * (size_t)cache->steps, l, &p->self, config);
         linear_forward(F, O, &p->self.out, count, D, D);
-        x = addnorm_output(&cache->self_norm, x, F, p->self_norm, &rows, NULL, 0);
+        x = addnorm_output(&cache->self_norm, x, F, p->self_norm, &rows);
 
         input = addnorm_input(&cache->cross_norm, x, p->cross_norm, count);
         linear_forward(Q, input, &p->cross.q, count, D, D);  // (3)
@@ -362,11 +361,11 @@ const real *cache_step(Cache *cache, const Transformer *model, const Prefix *pre
                           next - r, &p->cross, config);
         }
         linear_forward(F, O, &p->cross.out, count, D, D);
-        x = addnorm_output(&cache->cross_norm, x, F, p->cross_norm, &rows, NULL, 0);
+        x = addnorm_output(&cache->cross_norm, x, F, p->cross_norm, &rows);
 
         input = addnorm_input(&cache->final_norm, x, p->final_norm, count);
-        feedforward_forward(F, &cache->ffn, input, &p->ffn, &rows, NULL, 0);  // (4)
-        x = addnorm_output(&cache->final_norm, x, F, p->final_norm, &rows, NULL, 0);
+        feedforward_forward(F, &cache->ffn, input, &p->ffn, &rows);  // (4)
+        x = addnorm_output(&cache->final_norm, x, F, p->final_norm, &rows);
     }
     cache->nodes += count;
     cache->step++;

@@ -12,11 +12,11 @@ static bool before(const AddNorm *a)
 }
 
 void addnorm_layout(AddNorm *a, Arena *arena, const ModelConfig *config, int N, real *sum,
-                    const Dropout *dropout)
+                    const Dropout *dropout, uint32_t place)
 {
     size_t count = (size_t)N * (size_t)config->d_model;
     layernorm_layout(&a->norm, arena, config, N);
-    a->mask = dropout_layout(arena, count, dropout ? dropout->residual : 0);
+    a->mask = dropout_layout(arena, count, dropout, dropout ? dropout->residual : 0, place);
     a->normalised = ARENA_TAKE(arena, real, count);
     a->sum = sum ? sum : a->norm.normal;
 }
@@ -29,13 +29,13 @@ const real *addnorm_input(AddNorm *a, const real *X, NormWeights w, int N)
 }
 
 const real *addnorm_output(AddNorm *a, const real *X, const real *F, NormWeights w,
-                           const Packed *rows, const Dropout *dropout, uint32_t place)
+                           const Packed *rows)
 {
     int D = a->norm.config->d_model;
     size_t count = (size_t)rows->rows * (size_t)D;
     const uint8_t *keep = a->mask.keep;
     real *sum = a->sum, scale = a->mask.scale;
-    dropout_rows(&a->mask, rows, D, dropout, place);
+    dropout_rows(&a->mask, rows, D);
     if (keep) {
 #pragma omp simd
         for (size_t i = 0; i < count; i++) sum[i] = X[i] + F[i] * (scale * (real)keep[i]);

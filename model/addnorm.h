@@ -22,14 +22,14 @@ typedef struct AddNorm {
 
 /* sum [N,D]: in pre-norm, of the whole stack, as X + dropout(F) can be X; in post-norm NULL */
 void addnorm_layout(AddNorm *a, Arena *arena, const ModelConfig *config, int N, real *sum,
-                    const Dropout *dropout);
+                    const Dropout *dropout, uint32_t place);
 
 /* Returns the input of F [N,D].   X [N,D] */
 const real *addnorm_input(AddNorm *a, const real *X, NormWeights w, int N);
 
 /* Returns Y [N,D].   X, F [N,D] */
 const real *addnorm_output(AddNorm *a, const real *X, const real *F, NormWeights w,
-                           const Packed *rows, const Dropout *dropout, uint32_t place);
+                           const Packed *rows);
 
 /* dX [N,D]: in, the gradient of Y; out, that of the residual connection
  * Returns the gradient of F: dF [N,D] (=), or dX without dropout.   dw (+=) */

@@ -61,7 +61,7 @@ static HeadRows heads_layout(const Attention *a, Arena *arena)
 
 void attention_layout(Attention *a, Arena *arena, const ModelConfig *config,
                       const Packed *queries, const Packed *keys, bool causal,
-                      const Dropout *dropout, bool training, size_t block)
+                      const Dropout *dropout, uint32_t place, bool training, size_t block)
 {
     int S = queries->sentences;
     size_t H = (size_t)config->heads, dh = (size_t)config->d_model / H;
@@ -96,7 +96,8 @@ void attention_layout(Attention *a, Arena *arena, const ModelConfig *config,
         a->Pd = ARENA_TAKE(arena, real, largest);
         a->dP = ARENA_TAKE(arena, real, largest);
     }
-    a->mask = dropout_layout(arena, total + shared, dropout ? dropout->attention : 0);
+    a->mask =
+        dropout_layout(arena, total + shared, dropout, dropout ? dropout->attention : 0, place);
 }
 
 static Rows rows_from(Rows X, int row, int column)
@@ -129,21 +130,21 @@ static AttentionHead block_of(const Attention *a, const AttentionWeights *w, int
     int rows = block_rows(a, sentence), first = end > rows ? end - rows : 0;
     bool large = rows < n;
     size_t at = large ? a->numbers : attention_map_at(a, sentence, head);
-    AttentionHead b = {
-        .n = end - first,
-        .m = a->causal ? end : m,
-        .dh = a->config->d_model / a->config->heads,
-        .causal = a->causal,
-        .large = large,
-        .mode = end == n ? SET : ADD,
-        .scale = attention_scale(a->config, w, head),
-        .x = head_rows(a, &a->heads, sentence, head, first),
-        .P = a->P + at,
-        .mask = {a->mask.keep ? a->mask.keep + at : NULL, a->mask.rate, a->mask.scale},
-        .Kt = {a->Kt, head_width(m)},
-        .Vt = {a->Vt, head_width(m)},
-        .Pd = a->Pd,
-        .dP = a->dP};
+    AttentionHead b = {.n = end - first,
+                       .m = a->causal ? end : m,
+                       .dh = a->config->d_model / a->config->heads,
+                       .causal = a->causal,
+                       .large = large,
+                       .mode = end == n ? SET : ADD,
+                       .scale = attention_scale(a->config, w, head),
+                       .x = head_rows(a, &a->heads, sentence, head, first),
+                       .P = a->P + at,
+                       .mask = a->mask,
+                       .Kt = {a->Kt, head_width(m)},
+                       .Vt = {a->Vt, head_width(m)},
+                       .Pd = a->Pd,
+                       .dP = a->dP};
+    if (b.mask.keep) b.mask.keep += at;
     if (!large) return b;
     if (a->sums)
         b.sums = a->sums + (size_t)head * (size_t)a->queries->rows +
@@ -151,8 +152,8 @@ static AttentionHead block_of(const Attention *a, const AttentionWeights *w, int
     // its numbers among all of the sentence's maps, whose rows are those of the whole
     at = ((size_t)head * (size_t)n + (size_t)first) * (size_t)head_width(m);
     if (b.mask.keep)
-        dropout_sentence(b.mask.keep, at, (size_t)b.n * (size_t)head_width(b.m), a->dropout,
-                         a->mask.rate, a->place, sentence);
+        dropout_sentence(b.mask.keep, at, (size_t)b.n * (size_t)head_width(b.m), &a->mask,
+                         sentence);
     return b;
 }
 
@@ -238,15 +239,13 @@ static void heads_backward(const HeadRows *d, AttentionWeights *dw, const Attent
 }
 
 void attention_forward(real *Y, Attention *a, const real *Xq, const real *Xkv,
-                       const AttentionWeights *w, const Dropout *dropout, uint32_t place)
+                       const AttentionWeights *w)
 {
     int D = a->config->d_model, N = a->queries->rows, M = a->keys->rows;
     a->Xq = Xq;
     a->Xkv = a->self ? Xq : Xkv;
-    a->dropout = dropout, a->place = place;
     for (int s = 0; a->mask.keep && s < a->queries->sentences; s++)
-        dropout_sentence(a->mask.keep + a->map[s], 0, a->map[s + 1] - a->map[s], dropout,
-                         a->mask.rate, place, s);
+        dropout_sentence(a->mask.keep + a->map[s], 0, a->map[s + 1] - a->map[s], &a->mask, s);
 
     // (1) Q = Xq W_Qᵀ + b_Q     K = Xkv W_Kᵀ + b_K     V = Xkv W_Vᵀ + b_V
     linear_forward(a->heads.Q.at, Xq, &w->q, N, a->heads.Q.stride, D);

@@ -30,10 +30,8 @@ typedef struct Attention {
     size_t numbers;  // of all maps that fit a block; P has the block of the others behind them
     HeadRows heads;  // Q, O [n,D]   K, V [m,D]
     real *P;         // attention weights before dropout
-    DropoutMask mask;  // as P
-    RowSum *sums;      // [H,n] of maps in blocks, for backward
-    const Dropout *dropout;
-    uint32_t place;
+    DropoutMask mask;         // as P
+    RowSum *sums;             // [H,n] of maps in blocks, for backward
     real *Kt, *Vt, *Pd, *dP;  // scratch of one block (head.h)
     real *guide;  // NULL, or for each sentence a map of the links G that head 0 learns
     /* the gradients of every head, which KEEP_GRADIENTS keeps; NULL in training */
@@ -53,7 +51,7 @@ size_t attention_map_at(const Attention *a, int sentence, int head);
  * computed a block of rows at a time, again in backward, and is not kept; SIZE_MAX keeps all. */
 void attention_layout(Attention *a, Arena *arena, const ModelConfig *config,
                       const Packed *queries, const Packed *keys, bool causal,
-                      const Dropout *dropout, bool training, size_t block);
+                      const Dropout *dropout, uint32_t place, bool training, size_t block);
 
 /* After attention_layout, when training: backward then fills a->kept, kept_dP and kept_dS. */
 void attention_keep(Attention *a, Arena *arena);
@@ -62,7 +60,7 @@ void attention_keep(Attention *a, Arena *arena);
  * Xq [n,D] input of the queries   Xkv [m,D] input of keys and values; NULL: self-attention, Xq
  * Xq and Xkv must remain until backward. */
 void attention_forward(real *Y, Attention *a, const real *Xq, const real *Xkv,
-                       const AttentionWeights *w, const Dropout *dropout, uint32_t place);
+                       const AttentionWeights *w);
 
 /* dXq [n,D] (q_mode)   dXkv [m,D] (kv_mode), not used for self-attention   dw (+=)
  * scratch [2(n+m),D]   dY [n,D] */

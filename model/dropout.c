@@ -17,10 +17,12 @@ static uint32_t threshold(double rate)
     return (uint32_t)lrint(rate * 65536);
 }
 
-DropoutMask dropout_layout(Arena *arena, size_t count, double rate)
+DropoutMask dropout_layout(Arena *arena, size_t count, const Dropout *dropout, double rate,
+                           uint32_t place)
 {
     uint8_t *keep = rate > 0 ? ARENA_TAKE(arena, uint8_t, count) : NULL;
-    return (DropoutMask){keep, rate, (real)(65536.0 / (65536 - threshold(rate)))};
+    return (DropoutMask){keep, rate, (real)(65536.0 / (65536 - threshold(rate))), dropout,
+                         place};
 }
 
 void dropout_apply(real *Y, const real *X, const DropoutMask *mask, size_t count)
@@ -53,29 +55,29 @@ static void group(uint8_t keep[GROUP], const Dropout *dropout, uint32_t limit, u
         }
 }
 
-void dropout_sentence(uint8_t *keep, size_t first, size_t count, const Dropout *dropout,
-                      double rate, uint32_t place, int sentence)
+void dropout_sentence(uint8_t *keep, size_t first, size_t count, const DropoutMask *mask,
+                      int sentence)
 {
+    const Dropout *dropout = mask->dropout;
     bool again = dropout->copy && sentence >= dropout->copy;
     int own = again ? sentence - dropout->copy : sentence;
-    uint32_t limit = threshold(rate), second = again ? 1u << 31 : 0;
+    uint32_t limit = threshold(mask->rate), second = again ? 1u << 31 : 0;
     uint32_t index = (uint32_t)(dropout->sentence ? dropout->sentence[own] : own) + second;
     while (count > 0) {
         size_t skip = first % GROUP, here = GROUP - skip < count ? GROUP - skip : count;
         uint8_t part[GROUP];
-        group(here < GROUP ? part : keep, dropout, limit, place, index,
+        group(here < GROUP ? part : keep, dropout, limit, mask->place, index,
               (uint32_t)(first / GROUP));
         if (here < GROUP) memcpy(keep, part + skip, here);
         first += here, count -= here, keep += here;
     }
 }
 
-void dropout_rows(const DropoutMask *mask, const Packed *rows, int width,
-                  const Dropout *dropout, uint32_t place)
+void dropout_rows(const DropoutMask *mask, const Packed *rows, int width)
 {
     for (int s = 0; mask->keep && s < rows->sentences; s++) {
         size_t first = (size_t)rows->start[s] * (size_t)width;
         size_t end = (size_t)rows->start[s + 1] * (size_t)width;
-        dropout_sentence(mask->keep + first, 0, end - first, dropout, mask->rate, place, s);
+        dropout_sentence(mask->keep + first, 0, end - first, mask, s);
     }
 }

@@ -29,21 +29,22 @@ typedef struct Dropout {
 /* The decisions for one matrix of activations. */
 typedef struct DropoutMask {
     uint8_t *keep;  // 1 or 0 for each number; NULL: no dropout
-    double rate;    // p
+    double rate;    // p, rounded to 1/65536
     real scale;     // 1 / (1 - p)
+    const Dropout *dropout;
+    uint32_t place;  // in the network
 } DropoutMask;
 
 /* Takes memory for `count` decisions, or none if the rate is 0. */
-DropoutMask dropout_layout(Arena *arena, size_t count, double rate);
+DropoutMask dropout_layout(Arena *arena, size_t count, const Dropout *dropout, double rate,
+                           uint32_t place);
 
-/* keep [count] (=) 1 or 0 for the numbers from `first` on of one sentence at one place. Rates
- * are rounded to 1/65536. */
-void dropout_sentence(uint8_t *keep, size_t first, size_t count, const Dropout *dropout,
-                      double rate, uint32_t place, int sentence);
+/* keep [count] (=) 1 or 0 for the numbers from `first` on of one sentence. */
+void dropout_sentence(uint8_t *keep, size_t first, size_t count, const DropoutMask *mask,
+                      int sentence);
 
 /* mask->keep [N,width] (=) for the packed sentences; does nothing without dropout. */
-void dropout_rows(const DropoutMask *mask, const Packed *rows, int width,
-                  const Dropout *dropout, uint32_t place);
+void dropout_rows(const DropoutMask *mask, const Packed *rows, int width);
 
 /* Y [count] (=) dropout(X), which may be Y; does nothing without dropout. Gradients likewise. */
 void dropout_apply(real *Y, const real *X, const DropoutMask *mask, size_t count);

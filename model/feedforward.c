@@ -17,7 +17,7 @@
 #include "model/linear.h"
 
 void feedforward_layout(FeedforwardSaved *saved, Arena *arena, int N, const ModelConfig *config,
-                        const Dropout *dropout)
+                        const Dropout *dropout, uint32_t place)
 {
     int F = config->ffn;
     size_t count = (size_t)N * (size_t)F;
@@ -25,7 +25,8 @@ void feedforward_layout(FeedforwardSaved *saved, Arena *arena, int N, const Mode
     *saved = (FeedforwardSaved){config->d_model, F, config->activation, .H = NULL};
     saved->H = ARENA_TAKE(arena, real, count);
     saved->slope = smooth ? ARENA_TAKE(arena, real, count) : NULL;
-    saved->mask = dropout_layout(arena, count, dropout ? dropout->activation : 0);
+    saved->mask =
+        dropout_layout(arena, count, dropout, dropout ? dropout->activation : 0, place);
 }
 
 /* h [count] (=) f(h), slope (=) f'(h). Inlined with a constant f: one loop for each
@@ -68,12 +69,11 @@ static void activate_backward(real *dH, const FeedforwardSaved *saved, size_t co
 }
 
 void feedforward_forward(real *Y, FeedforwardSaved *saved, const real *X,
-                         const FeedforwardWeights *w, const Packed *rows,
-                         const Dropout *dropout, uint32_t place)
+                         const FeedforwardWeights *w, const Packed *rows)
 {
     int N = rows->rows, D = saved->D, F = saved->F;
     saved->X = X;
-    dropout_rows(&saved->mask, rows, F, dropout, place);
+    dropout_rows(&saved->mask, rows, F);
     // (1) A = X W₁ᵀ + b₁
     linear_forward(saved->H, X, &w->fc1, N, F, D);
     // (2) H = dropout(f(A))

@@ -15,13 +15,13 @@ typedef struct FeedforwardSaved {
     DropoutMask mask;  // [N,F]
 } FeedforwardSaved;
 
+/* dropout: NULL when not training */
 void feedforward_layout(FeedforwardSaved *saved, Arena *arena, int N, const ModelConfig *config,
-                        const Dropout *dropout);
+                        const Dropout *dropout, uint32_t place);
 
-/* Y [N,D] (=)   X [N,D]; must remain until backward   dropout: NULL when not training */
+/* Y [N,D] (=)   X [N,D]; must remain until backward */
 void feedforward_forward(real *Y, FeedforwardSaved *saved, const real *X,
-                         const FeedforwardWeights *w, const Packed *rows,
-                         const Dropout *dropout, uint32_t place);
+                         const FeedforwardWeights *w, const Packed *rows);
 
 /* dX [N,D] (mode)   dw (+=)   dH [N,F] scratch   dY [N,D] */
 void feedforward_backward(GemmMode mode, real *dX, FeedforwardWeights *dw, real *dH,

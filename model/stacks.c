@@ -44,56 +44,55 @@ void stack_layout(Stack *stack, Arena *arena, const ModelConfig *config, const P
         layernorm_layout(&stack->last, arena, config, N);
         stack->output = ARENA_TAKE(arena, real, count);
     }
-    for (int l = 0; l < stack->layers; l++) {
+    uint32_t place = source ? PLACE_DECODER : PLACE_ENCODER;
+    for (int l = 0; l < stack->layers; l++, place += PLACES_A_LAYER) {
         StackLayer *layer = &stack->layer[l];
         if (l > 0 && keep == KEEP_OUTPUT) {
             *layer = stack->layer[0];
             continue;
         }
-        attention_layout(&layer->self, arena, config, rows, NULL, source, dropout, training,
-                         block);
+        attention_layout(&layer->self, arena, config, rows, NULL, source, dropout,
+                         place + SITE_SELF, training, block);
         if (traced) attention_keep(&layer->self, arena);
-        addnorm_layout(&layer->self_norm, arena, config, N, sum, dropout);
+        addnorm_layout(&layer->self_norm, arena, config, N, sum, dropout,
+                       place + SITE_SELF_ADD);
         if (source) {
             attention_layout(&layer->cross, arena, config, rows, source, false, dropout,
-                             training, block);
+                             place + SITE_CROSS, training, block);
             if (traced) attention_keep(&layer->cross, arena);
-            addnorm_layout(&layer->cross_norm, arena, config, N, sum, dropout);
+            addnorm_layout(&layer->cross_norm, arena, config, N, sum, dropout,
+                           place + SITE_CROSS_ADD);
         }
-        feedforward_layout(&layer->ffn, arena, N, config, dropout);
-        addnorm_layout(&layer->final_norm, arena, config, N, sum, dropout);
+        feedforward_layout(&layer->ffn, arena, N, config, dropout, place + SITE_FFN);
+        addnorm_layout(&layer->final_norm, arena, config, N, sum, dropout,
+                       place + SITE_FFN_ADD);
     }
 }
 
 const real *stack_forward(Stack *stack, const real *X, const real *encoded, const Weights *w,
-                          const ModelConfig *config, Scratch *scratch, const Dropout *dropout)
+                          const ModelConfig *config, Scratch *scratch)
 {
     const Packed *rows = stack->rows;
     int N = rows->rows;
     const LayerWeights *p = stack->source ? w->decoder : w->encoder;
-    uint32_t place = stack->source ? PLACE_DECODER : PLACE_ENCODER;
     real *F = scratch->F;
     const real *input;
-    for (int l = 0; l < stack->layers; l++, p++, place += PLACES_A_LAYER) {
+    for (int l = 0; l < stack->layers; l++, p++) {
         StackLayer *layer = &stack->layer[l];
         // (1) self-attention, causal in the decoder
         input = addnorm_input(&layer->self_norm, X, p->self_norm, N);
-        attention_forward(F, &layer->self, input, NULL, &p->self, dropout, place + SITE_SELF);
-        X = addnorm_output(&layer->self_norm, X, F, p->self_norm, rows, dropout,
-                           place + SITE_SELF_ADD);
+        attention_forward(F, &layer->self, input, NULL, &p->self);
+        X = addnorm_output(&layer->self_norm, X, F, p->self_norm, rows);
         // (2) encoder-decoder attention
         if (stack->source) {
             input = addnorm_input(&layer->cross_norm, X, p->cross_norm, N);
-            attention_forward(F, &layer->cross, input, encoded, &p->cross, dropout,
-                              place + SITE_CROSS);
-            X = addnorm_output(&layer->cross_norm, X, F, p->cross_norm, rows, dropout,
-                               place + SITE_CROSS_ADD);
+            attention_forward(F, &layer->cross, input, encoded, &p->cross);
+            X = addnorm_output(&layer->cross_norm, X, F, p->cross_norm, rows);
         }
         // (3) position-wise feed-forward network
         input = addnorm_input(&layer->final_norm, X, p->final_norm, N);
-        feedforward_forward(F, &layer->ffn, input, &p->ffn, rows, dropout, place + SITE_FFN);
-        X = addnorm_output(&layer->final_norm, X, F, p->final_norm, rows, dropout,
-                           place + SITE_FFN_ADD);
+        feedforward_forward(F, &layer->ffn, input, &p->ffn, rows);
+        X = addnorm_output(&layer->final_norm, X, F, p->final_norm, rows);
     }
     if (config->norm != NORM_PRE) return X;
     layernorm_forward(stack->output, &stack->last, X,

@@ -45,14 +45,14 @@ typedef enum {
     KEEP_GRADIENTS      // also the gradients of every head, to show them (attention.h)
 } Keep;
 
-/* source: NULL for an encoder */
+/* source: NULL for an encoder   dropout: NULL when not training */
 void stack_layout(Stack *stack, Arena *arena, const ModelConfig *config, const Packed *rows,
                   const Packed *source, const Dropout *dropout, Keep keep);
 
 /* Returns the output of the stack, as X: the encoded source, or the decoder's output.
  * X [N,D] embedded source, or [M,D] embedded target   encoded [N,D], decoder only */
 const real *stack_forward(Stack *stack, const real *X, const real *encoded, const Weights *w,
-                          const ModelConfig *config, Scratch *scratch, const Dropout *dropout);
+                          const ModelConfig *config, Scratch *scratch);
 
 /* dX, as X: in, the gradient of the output; out, that of X   dencoded [N,D] (=), decoder only
  * dw (+=) */

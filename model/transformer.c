@@ -77,8 +77,9 @@ void transformer_layout(Activations *a, Arena *arena, const Transformer *model,
     a->soft = (SoftTargets){0};
     a->X_source = ARENA_TAKE(arena, real, N * D);
     a->X_target = ARENA_TAKE(arena, real, M * D);
-    a->mask_source = dropout_layout(arena, N * D, dropout ? dropout->residual : 0);
-    a->mask_target = dropout_layout(arena, M * D, dropout ? dropout->residual : 0);
+    double rate = dropout ? dropout->residual : 0;
+    a->mask_source = dropout_layout(arena, N * D, dropout, rate, PLACE_EMBEDDING);
+    a->mask_target = dropout_layout(arena, M * D, dropout, rate, PLACE_EMBEDDING + 1);
     scratch_layout(&a->scratch, arena, config, (int)(N > M ? N : M), training);
     stack_layout(&a->encoder, arena, config, source, NULL, dropout, keep);
     stack_layout(&a->decoder, arena, config, target, source, dropout, keep);
@@ -92,22 +93,20 @@ void transformer_forward(Activations *a, const Transformer *model)
 {
     const ModelConfig *config = &model->config;
     const Weights *w = &model->weights;
-    const Dropout *dropout = a->dropout;
     int D = config->d_model, pad = config->vocab - 1;
     // (1) X = dropout(√D E[source] + P)         Z = dropout(√D E[<pad> target] + P)
     embedding_forward(a->X_source, a->source, false, pad, &w->source_embedding,
                       model->source_positions, D);
     embedding_forward(a->X_target, a->target, true, pad, &w->target_embedding,
                       model->target_positions, D);
-    dropout_rows(&a->mask_source, a->source, D, dropout, PLACE_EMBEDDING);
-    dropout_rows(&a->mask_target, a->target, D, dropout, PLACE_EMBEDDING + 1);
+    dropout_rows(&a->mask_source, a->source, D);
+    dropout_rows(&a->mask_target, a->target, D);
     dropout_apply(a->X_source, a->X_source, &a->mask_source, (size_t)(a->source->rows * D));
     dropout_apply(a->X_target, a->X_target, &a->mask_target, (size_t)(a->target->rows * D));
     // (2) encoded = Encoder(X)
-    a->encoded = stack_forward(&a->encoder, a->X_source, NULL, w, config, &a->scratch, dropout);
+    a->encoded = stack_forward(&a->encoder, a->X_source, NULL, w, config, &a->scratch);
     // (3) output = Decoder(Z, encoded)
-    a->output =
-        stack_forward(&a->decoder, a->X_target, a->encoded, w, config, &a->scratch, dropout);
+    a->output = stack_forward(&a->decoder, a->X_target, a->encoded, w, config, &a->scratch);
 }
 
 static Objective objective_of(const Activations *a, double smoothing, real scale)

@@ -58,7 +58,8 @@ static void check_links(const Language *l, const ModelConfig *config, size_t blo
         assert_true(guide_end_round(&guide, config, NULL));
     }
     for (int pass = 0; pass < 2; pass++) {
-        attention_layout(&a, &arena, config, &l->target, &l->source, false, NULL, true, block);
+        attention_layout(&a, &arena, config, &l->target, &l->source, false, NULL, 0, true,
+                         block);
         assert_true(pass || arena_reserve(&arena, NULL));
     }
     size_t count = a.numbers / (size_t)a.config->heads;

@@ -12,7 +12,6 @@ typedef struct Case {
     Attention a;
     real *Y, *Xq, *Xkv, *R;  // Xkv NULL: self-attention
     AttentionWeights w;
-    const Dropout *dropout;
 } Case;
 
 /* -Σ G ln P of the first head, over the maps that are kept; or, to prepare it, makes G an array of
@@ -37,7 +36,7 @@ static double guided(const Case *c, real *prepare)
 static double loss(void *context)
 {
     Case *c = context;
-    attention_forward(c->Y, &c->a, c->Xq, c->Xkv, &c->w, c->dropout, PLACE);
+    attention_forward(c->Y, &c->a, c->Xq, c->Xkv, &c->w);
     double sum = inner(c->Y, c->R, (size_t)c->a.queries->rows * D);
     return sum + (c->a.guide ? guided(c, NULL) : 0);
 }
@@ -76,11 +75,10 @@ static void check_use(const Use *use, Score score, size_t block)
               .Xq = numbers(n),
               .Xkv = self ? NULL : numbers(m),
               .R = numbers(n),
-              .w = weights(W, b, learned ? scale : NULL),
-              .dropout = &dropout};
+              .w = weights(W, b, learned ? scale : NULL)};
     Arena arena = {0};
     LAYOUT(&arena, attention_layout(&c.a, &arena, &config, use->queries, use->keys, use->causal,
-                                    &dropout, true, block));
+                                    &dropout, PLACE, true, block));
     if (strstr(use->name, "guided")) {
         real *links = numbers(c.a.numbers / H);
         guided(&c, links);

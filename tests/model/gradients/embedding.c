@@ -33,8 +33,9 @@ static void check_case(const char *layer, const Packed *rows, bool shifted, bool
               numbers(V * D),
               numbers(count),
               positions ? numbers(LONGEST * D) : NULL,
-              {rate > 0 ? keep : NULL, rate, dropout_layout(&(Arena){0}, 0, rate).scale}};
-    dropout_rows(&c.mask, rows, D, &dropout, 9);
+              {rate > 0 ? keep : NULL, rate,
+               dropout_layout(&(Arena){0}, 0, NULL, rate, 0).scale, &dropout, 9}};
+    dropout_rows(&c.mask, rows, D);
     Added dP = added(LONGEST * D), dE = added(V * D);
     embedding_backward(dE.now, positions ? dP.now : NULL, c.R, rows, shifted, &c.mask, D);
 

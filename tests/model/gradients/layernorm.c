@@ -9,7 +9,6 @@ typedef struct Case {
     AddNorm a;
     real *X, *F, *R, *R_input;  // the loss: Y · R + the sublayer's input · R_input
     NormWeights w;
-    const Dropout *dropout;
     int N;
 } Case;
 
@@ -18,8 +17,7 @@ static double loss(void *context)
     Case *c = context;
     size_t count = (size_t)(c->N * D);
     double sum = inner(addnorm_input(&c->a, c->X, c->w, c->N), c->R_input, count);
-    return sum + inner(addnorm_output(&c->a, c->X, c->F, c->w, &target_rows, c->dropout, PLACE),
-                       c->R, count);
+    return sum + inner(addnorm_output(&c->a, c->X, c->F, c->w, &target_rows), c->R, count);
 }
 
 static void check_case(const char *layer, Norm norm, double rate)
@@ -32,11 +30,10 @@ static void check_case(const char *layer, Norm norm, double rate)
               .R = numbers(count),
               .R_input = numbers(count),
               .w = {numbers(D), numbers(D)},
-              .dropout = &dropout,
               .N = target_rows.rows};
     Arena arena = {0};
     real *stream = norm == NORM_PRE ? numbers(count) : NULL;
-    LAYOUT(&arena, addnorm_layout(&c.a, &arena, &config, c.N, stream, &dropout));
+    LAYOUT(&arena, addnorm_layout(&c.a, &arena, &config, c.N, stream, &dropout, PLACE));
     Added dg = added(D), db = added(D);
     NormWeights dw = {dg.now, db.now};
     real *dX = copy_of(c.R, count), *dF = numbers(count);

@@ -17,8 +17,7 @@ typedef struct Case {
 static double loss(void *context)
 {
     Case *c = context;
-    const real *Y =
-        stack_forward(&c->stack, c->X, c->encoded, &c->w, &config, &c->scratch, c->dropout);
+    const real *Y = stack_forward(&c->stack, c->X, c->encoded, &c->w, &config, &c->scratch);
     return inner(Y, c->R, c->count);
 }
 
