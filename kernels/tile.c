@@ -8,9 +8,6 @@
 #include <immintrin.h>
 #endif
 
-typedef real Vector
-    __attribute__((vector_size(VECTOR_BYTES), aligned(sizeof(real)), may_alias));
-
 static const real zeros[TILE_COLUMNS];
 
 /* sum + a b, of numbers or of pairs */

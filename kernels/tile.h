@@ -38,6 +38,8 @@ enum { VECTOR_BYTES = 16, TILE_ROWS = 6 };
 #define TILE_OF_PAIRS 0
 #endif
 enum { LANES = VECTOR_BYTES / sizeof(real), TILE_COLUMNS = 2 * LANES };
+typedef real Vector
+    __attribute__((vector_size(VECTOR_BYTES), aligned(sizeof(real)), may_alias));
 
 /* One product: C (mode) = scale · (start + A · B) */
 typedef struct Tile {

@@ -26,11 +26,9 @@
 static inline void transpose_square(real *T, size_t ldt, const real *X, size_t ldx, int rows)
 {
 #ifdef FIRST_HALVES
-    typedef real Row
-        __attribute__((vector_size(VECTOR_BYTES), aligned(sizeof(real)), may_alias));
-    Row a[LANES], b[LANES];
+    Vector a[LANES], b[LANES];
     for (int i = 0; i < LANES; i++)
-        a[i] = i < rows ? *(const Row *)(X + (size_t)i * ldx) : (Row){0};
+        a[i] = i < rows ? *(const Vector *)(X + (size_t)i * ldx) : (Vector){0};
     for (int step = 1; step < LANES; step *= 2) {
         for (int i = 0; i < LANES / 2; i++) {
             b[2 * i] = __builtin_shufflevector(a[i], a[i + LANES / 2], FIRST_HALVES);
@@ -38,7 +36,7 @@ static inline void transpose_square(real *T, size_t ldt, const real *X, size_t l
         }
         for (int i = 0; i < LANES; i++) a[i] = b[i];
     }
-    for (int i = 0; i < LANES; i++) *(Row *)(T + (size_t)i * ldt) = a[i];
+    for (int i = 0; i < LANES; i++) *(Vector *)(T + (size_t)i * ldt) = a[i];
 #else
     for (int i = 0; i < LANES; i++)
         for (int j = 0; j < LANES; j++)
