@@ -173,11 +173,12 @@ static bool not_safetensors(const SafeFile *file, const char *bytes, Error *erro
                      file->path);
 }
 
-/* *bytes (=) bytes 0 .. 8+n-1 and a NUL, to be freed in any case; file->start, size and header. */
-static bool read_header(SafeFile *file, char **bytes, Error *error)
+/* *bytes (=) bytes 0 .. 8+n-1 of all `size` and a NUL, to be freed in any case; file->start, size
+ * and header. */
+static bool read_header(SafeFile *file, char **bytes, uint64_t size, Error *error)
 {
     char begin[33] = "";
-    uint64_t size = file->length, length = 0;
+    uint64_t length = 0;
     size_t known = size < sizeof begin ? (size_t)size : sizeof begin - 1;
     if (!size) return error_set(error, "'%s' is empty", file->path);
     if (!read_at(file, 0, begin, known, error)) return false;
@@ -304,10 +305,11 @@ static bool read_tensors(SafeFile *file, Error *error)
     const char *name;
     file->tensor = calloc(json_object_size(file->header) + 1, sizeof *file->tensor);
     if (!file->tensor) return error_memory(error, "for the header of '%s'", file->path);
-    json_object_foreach(file->header, name,
-                        value) if (strcmp(name, "__metadata__") &&
-                                   !read_tensor(file, &file->tensor[file->count++], name, value,
-                                                error)) return false;
+    json_object_foreach(file->header, name, value)
+    {
+        if (!strcmp(name, "__metadata__")) continue;
+        if (!read_tensor(file, &file->tensor[file->count++], name, value, error)) return false;
+    }
     qsort(file->tensor, (size_t)file->count, sizeof *file->tensor, by_place);
     return check_places(file, error);
 }
@@ -322,8 +324,7 @@ bool safetensors_open_bytes(SafeFile *file, const void *bytes, size_t size, cons
     bool good = bytes || (file->fd = file_open(name, O_RDONLY, error)) >= 0;
     if (good && !bytes && fstat(file->fd, &found))
         good = error_set(error, "cannot read '%s': %s", name, strerror(errno));
-    file->length = (uint64_t)found.st_size;
-    good = good && read_header(file, &header, error) &&
+    good = good && read_header(file, &header, (uint64_t)found.st_size, error) &&
            check_metadata(file, header, file->start, error) && read_tensors(file, error);
     free(header);
     if (!good) safetensors_close(file);

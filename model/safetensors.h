@@ -69,8 +69,7 @@ bool safetensors_write(const char *path, const SafeTensor *tensors, int count,
 
 typedef struct SafeFile {
     int fd;                      // or -1, if it is in memory:
-    const unsigned char *bytes;  // [length], not owned
-    uint64_t length;             // of the whole
+    const unsigned char *bytes;  // not owned
     char *path;                  // for the errors
     json_t *header;              // owns the names
     uint64_t start;              // of the data in the file
