@@ -409,8 +409,7 @@ static bool read_tensor(void *context, size_t number, int worker, Error *error)
     if (!strcmp(r->prefix, CHECKPOINT_ADAM_V)) from.least = 0;
     scales.least = 0;
     bool is_bias = !strcmp(tensor->name, "final_logits_bias"),
-         by_token = r->file->row && (is_bias || is_embedding(tensor) ||
-                                     !strcmp(tensor->name, "lm_head.weight"));
+         by_token = r->file->row && (is_bias || tensor->kind == TENSOR_EMBEDDING);
     real *buffer = malloc((size_t)most * ((size_t)columns + 1) * sizeof *buffer);
     bool good = buffer || error_memory(error, "to read '%s'", r->file->file.path);
     for (int row = 0, count; good && row < rows; row += count) {
