@@ -110,13 +110,12 @@ static void step_tokens(Explanation *e)
 static void put_embeddings(const Explanation *e, TokenSide side)
 {
     static const char *const before[] = {"", "  +", "  ="};
-    const Transformer *model = e->snapshot->model;
+    const Weights *w = &e->snapshot->model->weights;
     bool source = side == TOKENS_SOURCE;
     int D = e->config->d_model;
     real row[MAX_D_MODEL];
-    const Matrix *E =
-        source ? &model->weights.source_embedding : &model->weights.target_embedding;
-    const real *P = source ? model->source_positions : model->target_positions;
+    const Matrix *E = source ? &w->source_embedding : &w->target_embedding;
+    const real *P = source ? w->source_positions : w->target_positions;
     const Tokens tokens = tokens_of(e->snapshot, e->vocabulary, side);
     SnapshotRows X = snapshot_embedded(e->snapshot, source);
     for (int i = 0; i < X.rows; i++) {

@@ -119,8 +119,8 @@ void cache_encode(Cache *cache, const Transformer *model)
         Slice slice;
         slice_layout(&slice, &memory, config, source, s);
         embedding_forward(slice.X, &slice.source, false, 0, &w->source_embedding,
-                          model->source_positions, D);
-        const real *X = stack_forward(&slice.encoder, slice.X, NULL, w, config, &slice.scratch);
+                          w->source_positions, D);
+        const real *X = stack_forward(&slice.encoder, slice.X, NULL, w, &slice.scratch);
         for (int l = 0; l < config->decoder_layers; l++) {
             const Linear *kv = &w->decoder[l].cross.k;  // of both
             linear_forward(slice.KV, X, kv, slice.source.rows, 2 * D, D);
@@ -176,9 +176,6 @@ void cache_layout(Cache *cache, Arena *arena, const Transformer *model, const Pa
     feedforward_layout(&cache->ffn, arena, rows, config, NULL, 0);
     cache->KV = ARENA_TAKE(arena, real, nodes * (size_t)config->decoder_layers * 2 * D);
 }
-
-typedef real Vector
-    __attribute__((vector_size(VECTOR_BYTES), aligned(sizeof(real)), may_alias));
 
 static inline const Vector *vector_at(const real *x)
 {
@@ -332,7 +329,7 @@ const real *cache_step(Cache *cache, const Transformer *model, const Prefix *pre
     Packed rows = {count, count, cache->id, cache->start};
     real *X = cache->X, *F = cache->F, *O = cache->O, *Q = cache->QKV;
     const Weights *w = &model->weights;
-    const real *P = model->target_positions;
+    const real *P = w->target_positions;
 
     add_nodes(cache, prefix, count);
     embedding_forward(X, &rows, false, 0, &w->target_embedding,

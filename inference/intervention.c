@@ -83,7 +83,8 @@ bool intervention_apply(const Intervention *i, Transformer *model, Error *error)
             "`intervene` scale=X is for scores that have a scale, and this model's "
             "score is %s",
             score->formula);
-    if (i->no_positions) model->source_positions = model->target_positions = NULL;
+    if (i->no_positions)
+        model->weights.source_positions = model->weights.target_positions = NULL;
     for (int l = 0; l < c->encoder_layers; l++)
         change_queries(&model->weights.encoder[l].self, i, c);
     for (int l = 0; l < c->decoder_layers; l++) {

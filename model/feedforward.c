@@ -19,10 +19,9 @@
 void feedforward_layout(FeedforwardSaved *saved, Arena *arena, int N, const ModelConfig *config,
                         const Dropout *dropout, uint32_t place)
 {
-    int F = config->ffn;
-    size_t count = (size_t)N * (size_t)F;
+    size_t count = (size_t)N * (size_t)config->ffn;
     bool smooth = config->activation != ACTIVATION_RELU;
-    *saved = (FeedforwardSaved){config->d_model, F, config->activation, .H = NULL};
+    *saved = (FeedforwardSaved){.config = config};
     saved->H = ARENA_TAKE(arena, real, count);
     saved->slope = smooth ? ARENA_TAKE(arena, real, count) : NULL;
     saved->mask =
@@ -45,9 +44,10 @@ INLINED void smooth(Activated (*f)(real), real *h, real *slope, size_t count)
 static void activate(const FeedforwardSaved *saved, size_t count)
 {
     real *h = saved->H, *slope = saved->slope;
-    if (saved->activation == ACTIVATION_GELU) smooth(gelu, h, slope, count);
-    if (saved->activation == ACTIVATION_SWISH) smooth(swish, h, slope, count);
-    if (saved->activation == ACTIVATION_RELU) {
+    int activation = saved->config->activation;
+    if (activation == ACTIVATION_GELU) smooth(gelu, h, slope, count);
+    if (activation == ACTIVATION_SWISH) smooth(swish, h, slope, count);
+    if (activation == ACTIVATION_RELU) {
 #pragma omp simd
         for (size_t i = 0; i < count; i++) h[i] = h[i] < 0 ? 0 : h[i];  // NaN stays NaN
     }
@@ -71,7 +71,7 @@ static void activate_backward(real *dH, const FeedforwardSaved *saved, size_t co
 void feedforward_forward(real *Y, FeedforwardSaved *saved, const real *X,
                          const FeedforwardWeights *w, const Packed *rows)
 {
-    int N = rows->rows, D = saved->D, F = saved->F;
+    int N = rows->rows, D = saved->config->d_model, F = saved->config->ffn;
     saved->X = X;
     dropout_rows(&saved->mask, rows, F);
     // (1) A = X W₁ᵀ + b₁
@@ -86,7 +86,7 @@ void feedforward_backward(GemmMode mode, real *dX, FeedforwardWeights *dw, real 
                           const real *dY, const FeedforwardSaved *saved,
                           const FeedforwardWeights *w, int N)
 {
-    int D = saved->D, F = saved->F;
+    int D = saved->config->d_model, F = saved->config->ffn;
     // (3) dH = dY W₂          dW₂ += dYᵀ H
     linear_backward(SET, dH, &dw->fc2, dY, saved->H, &w->fc2, N, D, F);
     // (2) dA = dropout(dH) ⊙ f'(A)

@@ -8,7 +8,7 @@
 #include "model/params.h"
 
 typedef struct FeedforwardSaved {
-    int D, F, activation;
+    const ModelConfig *config;
     const real *X;     // [N,D] the input
     real *H;           // [N,F] the input of fc2: activations after dropout
     real *slope;       // [N,F] dH/dA of GELU and Swish; NULL: ReLU

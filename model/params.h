@@ -96,7 +96,7 @@ typedef struct Weights {
     Matrix target_embedding;  // [V,D]
     Matrix output;            // [V,D]; `tying` says which of the three are one
     real *logits_bias;        // [V]
-    real *source_positions, *target_positions;  // [max_length,D] if learned, else NULL
+    real *source_positions, *target_positions;  // [max_length,D], or NULL (transformer.h)
     NormWeights encoder_last, decoder_last;     // behind the last layer, in pre-norm
     LayerWeights encoder[MAX_LAYERS], decoder[MAX_LAYERS];
 } Weights;

@@ -36,7 +36,7 @@ void stack_layout(Stack *stack, Arena *arena, const ModelConfig *config, const P
     size_t count = (size_t)N * (size_t)config->d_model;
     bool training = keep >= KEEP_FOR_BACKWARD, traced = keep == KEEP_GRADIENTS;
     size_t block = traced || keep == KEEP_ATTENTION ? SIZE_MAX : ATTENTION_BLOCK;
-    *stack = (Stack){.rows = rows, .source = source};
+    *stack = (Stack){.config = config, .rows = rows, .source = source};
     stack->layers = source ? config->decoder_layers : config->encoder_layers;
     real *sum = NULL;
     if (config->norm == NORM_PRE) {
@@ -70,7 +70,7 @@ void stack_layout(Stack *stack, Arena *arena, const ModelConfig *config, const P
 }
 
 const real *stack_forward(Stack *stack, const real *X, const real *encoded, const Weights *w,
-                          const ModelConfig *config, Scratch *scratch)
+                          Scratch *scratch)
 {
     const Packed *rows = stack->rows;
     int N = rows->rows;
@@ -94,17 +94,17 @@ const real *stack_forward(Stack *stack, const real *X, const real *encoded, cons
         feedforward_forward(F, &layer->ffn, input, &p->ffn, rows);
         X = addnorm_output(&layer->final_norm, X, F, p->final_norm, rows);
     }
-    if (config->norm != NORM_PRE) return X;
+    if (stack->config->norm != NORM_PRE) return X;
     layernorm_forward(stack->output, &stack->last, X,
                       stack->source ? w->decoder_last : w->encoder_last, N);
     return stack->output;
 }
 
 void stack_backward(const Stack *stack, real *dX, real *dencoded, Weights *dw, const Weights *w,
-                    const ModelConfig *config, Scratch *scratch)
+                    Scratch *scratch)
 {
     int N = stack->rows->rows, last = stack->layers - 1;
-    bool pre = config->norm == NORM_PRE;
+    bool pre = stack->config->norm == NORM_PRE;
     const LayerWeights *p = stack->source ? w->decoder : w->encoder;
     LayerWeights *dp = stack->source ? dw->decoder : dw->encoder;
     // a sublayer adds to the gradient of the residual connection, or sets that of its norm

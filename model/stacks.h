@@ -29,6 +29,7 @@ typedef struct StackLayer {
 } StackLayer;
 
 typedef struct Stack {
+    const ModelConfig *config;
     const Packed *rows;    // encoder: source [N]; decoder: target [M]
     const Packed *source;  // decoder: source [N]; encoder: NULL
     int layers;
@@ -52,12 +53,12 @@ void stack_layout(Stack *stack, Arena *arena, const ModelConfig *config, const P
 /* Returns the output of the stack, as X: the encoded source, or the decoder's output.
  * X [N,D] embedded source, or [M,D] embedded target   encoded [N,D], decoder only */
 const real *stack_forward(Stack *stack, const real *X, const real *encoded, const Weights *w,
-                          const ModelConfig *config, Scratch *scratch);
+                          Scratch *scratch);
 
 /* dX, as X: in, the gradient of the output; out, that of X   dencoded [N,D] (=), decoder only
  * dw (+=) */
 void stack_backward(const Stack *stack, real *dX, real *dencoded, Weights *dw, const Weights *w,
-                    const ModelConfig *config, Scratch *scratch);
+                    Scratch *scratch);
 
 /* The places of dropout: each has its own stream of random numbers. */
 enum { PLACE_EMBEDDING, PLACE_ENCODER = 1024, PLACE_DECODER = 2048, PLACES_A_LAYER = 8 };

@@ -17,11 +17,10 @@
 
 void transformer_use(Transformer *model, real *block)
 {
-    bool table = model->config.positions == POSITIONS_SINUSOIDAL;
+    Weights *w = &model->weights;
     model->block = block;
-    params_bind(&model->weights, block, &model->config);
-    model->source_positions = table ? model->sinusoids : model->weights.source_positions;
-    model->target_positions = table ? model->sinusoids : model->weights.target_positions;
+    params_bind(w, block, &model->config);
+    if (model->sinusoids) w->source_positions = w->target_positions = model->sinusoids;
 }
 
 bool transformer_create(Transformer *model, const ModelConfig *config, Error *error)
@@ -96,17 +95,17 @@ void transformer_forward(Activations *a, const Transformer *model)
     int D = config->d_model, pad = config->vocab - 1;
     // (1) X = dropout(√D E[source] + P)         Z = dropout(√D E[<pad> target] + P)
     embedding_forward(a->X_source, a->source, false, pad, &w->source_embedding,
-                      model->source_positions, D);
+                      w->source_positions, D);
     embedding_forward(a->X_target, a->target, true, pad, &w->target_embedding,
-                      model->target_positions, D);
+                      w->target_positions, D);
     dropout_rows(&a->mask_source, a->source, D);
     dropout_rows(&a->mask_target, a->target, D);
     dropout_apply(a->X_source, a->X_source, &a->mask_source, (size_t)(a->source->rows * D));
     dropout_apply(a->X_target, a->X_target, &a->mask_target, (size_t)(a->target->rows * D));
     // (2) encoded = Encoder(X)
-    a->encoded = stack_forward(&a->encoder, a->X_source, NULL, w, config, &a->scratch);
+    a->encoded = stack_forward(&a->encoder, a->X_source, NULL, w, &a->scratch);
     // (3) output = Decoder(Z, encoded)
-    a->output = stack_forward(&a->decoder, a->X_target, a->encoded, w, config, &a->scratch);
+    a->output = stack_forward(&a->decoder, a->X_target, a->encoded, w, &a->scratch);
 }
 
 static Objective objective_of(const Activations *a, double smoothing, real scale)
@@ -136,9 +135,9 @@ void transformer_backward(Loss *loss, Activations *a, const Transformer *model, 
     loss_backward(loss, a->dX, &doutput, a->output, &output, &objective, &a->loss,
                   a->target->rows);
     // (3) the decoder
-    stack_backward(&a->decoder, a->dX, a->dencoded, dw, w, config, &a->scratch);
+    stack_backward(&a->decoder, a->dX, a->dencoded, dw, w, &a->scratch);
     // (2) the encoder
-    stack_backward(&a->encoder, a->dencoded, NULL, dw, w, config, &a->scratch);
+    stack_backward(&a->encoder, a->dencoded, NULL, dw, w, &a->scratch);
     // (1) the embeddings
     embedding_backward(dw->target_embedding.at, dw->target_positions, a->dX, a->target, true,
                        &a->mask_target, config->d_model);

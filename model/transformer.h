@@ -7,11 +7,10 @@
 
 typedef struct Transformer {
     ModelConfig config;
-    Params params;    // the table
-    real *block;      // the numbers
-    Weights weights;  // pointers into the block
-    real *sinusoids;  // [max_length,D], or NULL: positions are learned, or there are none
-    const real *source_positions, *target_positions;  // [max_length,D], or NULL: none
+    Params params;      // the table
+    real *block;        // the numbers
+    Weights weights;    // pointers into the block, and, as positions, to the sinusoids
+    real *sinusoids;    // [max_length,D], or NULL: positions are learned, or there are none
     Prepared prepared;  // its matrices for inference (quantised.h), if any
 } Transformer;
 

@@ -75,7 +75,7 @@ static bool compare(Line *line, const Bundle *bundle, CorpusSide side, const boo
     bool source = side == SOURCE;
     AttentionKind kind = source ? ATTENTION_ENCODER : ATTENTION_DECODER;
     int id[CHUNK + 2] = {word}, none = ID_END, at = !source;  // the decoder's first is <pad>
-    plain.source_positions = plain.target_positions = NULL;
+    plain.weights.source_positions = plain.weights.target_positions = NULL;
     plain.config.max_length = CHUNK + 2;
     for (int first = ID_UNKNOWN + 1, n = 0; first < end; first += n) {
         for (n = 0; n < CHUNK && first + n < end; n++) id[n + 1] = first + n;

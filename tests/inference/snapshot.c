@@ -126,7 +126,8 @@ TEST(embeddings)
         SnapshotRows X = snapshot_embedded(snapshot, side == 0);
         const real *E =
             side == 0 ? model.weights.source_embedding.at : model.weights.target_embedding.at;
-        const real *P = side == 0 ? model.source_positions : model.target_positions;
+        const real *P =
+            side == 0 ? model.weights.source_positions : model.weights.target_positions;
         assert_int_equal(X.rows, side == 0 ? N : M);
         for (int i = 0; i < X.rows; i++) {
             int id = side == 0 ? source[i] : i ? target[i - 1] : V - 1;

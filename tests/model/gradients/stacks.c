@@ -17,7 +17,7 @@ typedef struct Case {
 static double loss(void *context)
 {
     Case *c = context;
-    const real *Y = stack_forward(&c->stack, c->X, c->encoded, &c->w, &config, &c->scratch);
+    const real *Y = stack_forward(&c->stack, c->X, c->encoded, &c->w, &c->scratch);
     return inner(Y, c->R, c->count);
 }
 
@@ -50,7 +50,7 @@ static void check_case(const char *layer, bool decodes, const Dropout *dropout)
 
     loss(&c);
     real *dX = copy_of(c.R, count);
-    stack_backward(&c.stack, dX, dencoded, &dw, &c.w, &config, &c.scratch);
+    stack_backward(&c.stack, dX, dencoded, &dw, &c.w, &c.scratch);
 
     Check check = {.layer = layer, .loss = loss, .context = &c};
     check_tensor(&check, "X", c.X, dX, NULL, count);
