@@ -74,7 +74,7 @@ static void divide(Gradients *g)
     g->end = at_most(g->first + g->share, A);
     for (int r = 0; r <= R; r++) {
         size_t begin = g->slices * (size_t)r / (size_t)R * SLICE;
-        g->part[r] = begin < g->size ? begin : g->size;
+        g->part[r] = begin < g->params->size ? begin : g->params->size;
     }
     g->own = (Range){g->part[rank], g->part[rank + 1]};
 }
@@ -96,14 +96,13 @@ bool gradients_create(Gradients *g, const Transformer *model, int accumulators, 
     int ranks = distributed.ranks;
     *g = (Gradients){.accumulators = accumulators,
                      .params = &model->params,
-                     .size = model->params.size,
                      .slices = (model->params.size + SLICE - 1) / SLICE};
     if (ranks > accumulators)
         return error_set(error,
                          "%d ranks are more than the %d accumulators of gradients: start "
                          "no more than %d, or a new run with `accumulators` %d or more",
                          ranks, accumulators, accumulators, ranks);
-    if (ranks > 1 && g->size > INT_MAX)
+    if (ranks > 1 && g->params->size > INT_MAX)
         return error_set(error, "a model of more than %d numbers cannot train on several ranks",
                          INT_MAX);
     divide(g);
@@ -111,7 +110,7 @@ bool gradients_create(Gradients *g, const Transformer *model, int accumulators, 
     g->squares = calloc(g->slices, sizeof *g->squares);
     if (!g->weights || !g->squares) return error_memory(error, "for gradients");
     for (int i = 0; i < blocks(g); i++) {
-        if (!(g->block[i] = block_zeros(g->size * sizeof(real), error))) return false;
+        if (!(g->block[i] = block_zeros(g->params->size * sizeof(real), error))) return false;
         params_bind(&g->weights[i], g->block[i], &model->config);
     }
     size_t received = (size_t)ranks * own_size(g) * sizeof(real);
@@ -135,7 +134,7 @@ static void clear(void *context, size_t begin, size_t count)
 void gradients_clear(const Gradients *g, int used, Workers *workers)
 {
     for (int i = 0; i < own_used(g, used); i++)
-        slices_run(workers, 0, g->size, clear, g->block[i]);
+        slices_run(workers, 0, g->params->size, clear, g->block[i]);
 }
 
 /* ---- their sum ---- */
@@ -200,7 +199,7 @@ bool gradients_sum(Gradients *g, double *norm, int used, Workers *workers, Error
     g->used = used;
     for (int i = 0; i < own_used(g, used); i++) params_share(g->params, g->block[i]);
     slices_run(workers, 0, g->own.begin, sum_local, g);  // (a)
-    slices_run(workers, g->own.end, g->size, sum_local, g);
+    slices_run(workers, g->own.end, g->params->size, sum_local, g);
     for (int r = 0; r < distributed.ranks; r++)
         g->node[r] =
             r == rank ? g->block[0] + g->own.begin : g->received + (size_t)r * own_size(g);

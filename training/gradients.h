@@ -65,7 +65,6 @@ typedef struct Gradients {
     int first, end;                     // the accumulators of this rank
     int used;                           // accumulators of the last sum
     const Params *params;               // of the model
-    size_t size;                        // numbers of a block
     real *block[MAX_ACCUMULATORS];      // [end-first] the accumulators
     Weights *weights;                   // [end-first] their tensors
     size_t part[MAX_ACCUMULATORS + 1];  // [R+1] rank r owns numbers part[r] .. part[r+1]-1

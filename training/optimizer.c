@@ -68,7 +68,8 @@ bool optimizer_create(Optimizer *o, Transformer *model, Gradients *gradients,
         if (size > o->workspace_size) o->workspace_size = size;
     }
     const Gradients *g = gradients;
-    size_t size = sizeof(real) * (distributed.rank ? g->own.end - g->own.begin : g->size);
+    size_t size =
+        sizeof(real) * (distributed.rank ? g->own.end - g->own.begin : g->params->size);
     size_t workspace = sizeof(real) * o->workspace_size * (size_t)threads;
     if (!(o->m = block_zeros(size, error)) || !(o->v = block_zeros(size, error)) ||
         (config->ema > 0 && !(o->ema = block_zeros(size, error))) ||
