@@ -4,21 +4,20 @@
 #include <math.h>
 #include <stdlib.h>
 
-bool guide_end_round(Guide *g, const ModelConfig *config, Error *error)
+bool guide_end_round(Guide *g, Error *error)
 {
-    size_t count = g->cells + (size_t)(g->sources + g->targets + config->max_length);
+    size_t count = g->cells + (size_t)(g->sources + g->targets + g->longest);
     free(g->count);
     g->count = g->next;
     g->next = calloc(count, sizeof *g->next);
     return g->next || error_memory(error, "to estimate links");
 }
 
-bool guide_create(Guide *g, const ModelConfig *config, size_t cells, Error *error)
+bool guide_create(Guide *g, int sources, int targets, int longest, size_t cells, Error *error)
 {
-    *g = (Guide){.sources = config_source_vocab(config), .targets = config->vocab};
-    g->cells = (size_t)g->sources * (size_t)g->targets;
-    if (g->cells > cells) g->cells = cells;
-    return guide_end_round(g, config, error);
+    size_t pairs = (size_t)sources * (size_t)targets;
+    *g = (Guide){sources, targets, longest, .cells = pairs < cells ? pairs : cells};
+    return guide_end_round(g, error);
 }
 
 void guide_free(Guide *g)

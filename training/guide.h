@@ -12,19 +12,21 @@
 
 typedef struct Guide {
     int sources, targets;  // sizes of the vocabularies
+    int longest;           // of the sources, in tokens
     size_t cells;          // of c; pairs of large vocabularies share them
     real *count;  // [cells + sources + targets] c(s,t), c(s,·), c(·,t); NULL: the first round
-    real *next;   // the same of this round, then [max_length] scratch
+    real *next;   // the same of this round, then [longest] scratch
 } Guide;
 
 /* cells: for pairs of tokens; GUIDE_CELLS or less, a prime */
 enum { GUIDE_CELLS = 16777213 };
-bool guide_create(Guide *guide, const ModelConfig *config, size_t cells, Error *error);
+bool guide_create(Guide *guide, int sources, int targets, int longest, size_t cells,
+                  Error *error);
 void guide_free(Guide *guide);
 
 /* A round counts every pair, then ends. */
 void guide_count(Guide *guide, const PairIds *pair);
-bool guide_end_round(Guide *guide, const ModelConfig *config, Error *error);
+bool guide_end_round(Guide *guide, Error *error);
 
 /* link [m] (=) the source token that each target token but </s> is linked to: the largest P_ij, if it is
  * above `least`; else -1 */

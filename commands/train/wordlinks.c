@@ -13,13 +13,14 @@ enum { LEARNED = 200000, ROUNDS = 5, CELLS = 4194301, COMPARED = 100 };
 bool wordlinks_guide(Guide *guide, const ModelConfig *config, size_t cells,
                      const Corpus *corpus, size_t step, Error *error)
 {
-    bool good = guide_create(guide, config, cells, error);
+    bool good = guide_create(guide, config_source_vocab(config), config->vocab,
+                             config->max_length, cells, error);
     for (int round = 0; good && round < ROUNDS; round++) {
         for (size_t i = 0; i < corpus->pairs; i += step) {
             PairIds pair = corpus_pair(corpus, i);
             guide_count(guide, &pair);
         }
-        good = guide_end_round(guide, config, error);
+        good = guide_end_round(guide, error);
     }
     return good;
 }

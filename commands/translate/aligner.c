@@ -109,17 +109,15 @@ static PairIds pair_of(const Aligner *a, size_t p, int direction)
 static bool estimate(Aligner *a, int direction, Error *error)
 {
     Guide *guide = &a->guide[direction];
-    ModelConfig config = {
-        .vocab = (int)json_object_size(a->text[TARGET ^ direction].number) + 1,
-        .source_vocab = (int)json_object_size(a->text[SOURCE ^ direction].number) + 1,
-        .max_length = MOST};
-    if (!guide_create(guide, &config, GUIDE_CELLS, error)) return false;
+    int targets = (int)json_object_size(a->text[TARGET ^ direction].number) + 1;
+    int sources = (int)json_object_size(a->text[SOURCE ^ direction].number) + 1;
+    if (!guide_create(guide, sources, targets, MOST, GUIDE_CELLS, error)) return false;
     for (int round = 0; round < ROUNDS; round++) {
         for (size_t p = 0; p < a->pairs && !file_stop; p++) {
             PairIds pair = pair_of(a, p, direction);
             guide_count(guide, &pair);
         }
-        if (!guide_end_round(guide, &config, error)) return false;
+        if (!guide_end_round(guide, error)) return false;
     }
     return true;
 }

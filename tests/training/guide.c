@@ -47,7 +47,8 @@ static void check_links(const Language *l, const ModelConfig *config, size_t blo
     Guide guide;
     Attention a;
     Arena arena = {0};
-    assert_true(guide_create(&guide, config, GUIDE_CELLS, NULL));
+    assert_true(guide_create(&guide, config_source_vocab(config), config->vocab,
+                             config->max_length, GUIDE_CELLS, NULL));
     for (int round = 0; round < ROUNDS; round++) {
         for (int p = 0; p < PAIRS; p++) {
             int first = l->start[p], length = l->start[p + 1] - first;
@@ -55,7 +56,7 @@ static void check_links(const Language *l, const ModelConfig *config, size_t blo
                 &guide,
                 &(PairIds){{l->source_id + first, l->target_id + first}, {length, length}, 0});
         }
-        assert_true(guide_end_round(&guide, config, NULL));
+        assert_true(guide_end_round(&guide, NULL));
     }
     for (int pass = 0; pass < 2; pass++) {
         attention_layout(&a, &arena, config, &l->target, &l->source, false, NULL, 0, true,
