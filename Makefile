@@ -162,7 +162,7 @@ $(BUILD)/plots/page.inc: plots/page/page.html plots/page/page.css $(PAGE)
 	cat $(PAGE) >$(BUILD)/plots/page.js
 	sed -e '/@style@/{r plots/page/page.css' -e 'd;}' -e '/@script@/{r $(BUILD)/plots/page.js' \
 	    -e 'd;}' $< | od -An -v -tx1 | sed 's/ \(..\)/0x\1,/g' >$@
-$(BUILD)/explain/page.o: $(BUILD)/plots/page.inc
+$(BUILD)/explain/page.o $(BUILD)/wasm/explain/page.o: $(BUILD)/plots/page.inc
 $(BUILD)/explain/page.o: FLAGS += -I$(BUILD)
 
 # The page of ./serve: the same, with two fields, for texts that the server translates.
@@ -179,10 +179,10 @@ $(BUILD)/commands/serve/language.o: COMMON += $(CLD2:%=-DWITH_CLD2)
 # The page that translates by itself, for any browser: the C as WebAssembly (library/web/web.c), without the files
 # that need a library, threads or a file system, and the toy's model. Weights are base64 because HTML is text.
 WASM     = $(filter-out $(addprefix base/,block.c columns.c file.c options-json.c workers.c) \
-             $(addprefix data/,augment.c dictionary.c encoding.c html.c segments.c spans.c text.c textprofile.c typography.c words.c) inference/marian.c explain/page.c library/web/pack.c, \
+             $(addprefix data/,augment.c dictionary.c encoding.c html.c segments.c spans.c text.c textprofile.c typography.c words.c) inference/marian.c library/web/pack.c, \
              $(wildcard $(addsuffix /*.c,base kernels model training data inference explain library/web)) \
              $(addprefix data/toy/,choose.c corpus.c lexicon.c say.c) plots/colormap.c)
-WASM_FLAGS = --target=wasm32-wasi -O3 -msimd128 $(MATHS) $(WARNINGS) $(CSTD) -I. -Ilibrary/web/include \
+WASM_FLAGS = --target=wasm32-wasi -O3 -msimd128 $(MATHS) $(WARNINGS) $(CSTD) -I. -I$(BUILD) -Ilibrary/web/include \
              -D_GNU_SOURCE -D_WASI_EMULATED_SIGNAL -ffunction-sections -fdata-sections -MMD -MP
 LIVE     = $(addprefix plots/page/,engine.js worker.js learn.js live.js)
 $(BUILD)/wasm/%.o: %.c
