@@ -295,12 +295,11 @@ static bool section_make(Drawing *d, int k)
 /* ---- the picture ---- */
 
 /* drawing_free in any case. */
-static bool drawing_begin(Drawing *d, const PictureInput *in)
+static bool drawing_begin(Drawing *d, const PictureInput *in, bool words, Error *error)
 {
-    d->input = in;
-    d->heads = in->snapshot->model->config.heads;
+    *d = (Drawing){.input = in, .heads = in->snapshot->model->config.heads, .error = error};
     return labels_make(d->labels, in->snapshot, in->vocabulary,
-                       in->words ? LABELS_WORDS : LABELS_CHARACTERS, d->error);
+                       words ? LABELS_WORDS : LABELS_CHARACTERS, error);
 }
 
 static void drawing_free(Drawing *d)
@@ -402,8 +401,9 @@ bool picture_save(const char *path, FILE *out, const PictureInput *input, Error 
     static const AttentionKind kinds[KINDS] = {ATTENTION_CROSS, ATTENTION_ENCODER,
                                                ATTENTION_DECODER};
     const Choice *choice = input->choice;
-    Drawing d = {.path = path, .error = error, .count = choice->all_kinds ? KINDS : 1};
-    bool good = drawing_begin(&d, input);
+    Drawing d;
+    bool good = drawing_begin(&d, input, input->words, error);
+    d.path = path, d.count = choice->all_kinds ? KINDS : 1;
     for (int k = 0; good && k < d.count; k++) {
         d.section[k].kind = choice->all_kinds ? kinds[k] : choice->kind;
         good = section_make(&d, k);
@@ -419,11 +419,9 @@ bool picture_save(const char *path, FILE *out, const PictureInput *input, Error 
 
 bool picture_best(PictureBest *best, const PictureInput *input, Error *error)
 {
-    PictureInput plain = *input;
-    plain.words = false;
-    Drawing d = {.error = error};
-    *best = (PictureBest){.shown = default_layer(&plain, input->choice->kind)};
-    bool good = drawing_begin(&d, &plain) && find_best(best, &d, ATTENTION_CROSS);
+    Drawing d;
+    *best = (PictureBest){.shown = default_layer(input, input->choice->kind)};
+    bool good = drawing_begin(&d, input, false, error) && find_best(best, &d, ATTENTION_CROSS);
     drawing_free(&d);
     return good;
 }
