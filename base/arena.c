@@ -33,7 +33,7 @@ bool arena_fit(Arena *arena, size_t bytes)
     if (!arena->base || arena->size < bytes) {
         arena_free(arena);
         arena->used = bytes;
-        if (!arena_reserve(arena, NULL)) return false;
+        return arena_reserve(arena, NULL);
     }
     arena->used = 0;
     return true;

@@ -147,30 +147,24 @@ static int split_quotes(Records *r, const char *line, Error *error)
     }
 }
 
-/* Finds the delimiter in the first line, which Excel may write for this only: then it takes the next. */
-static TextResult begin_table(Records *r, const char **line, size_t *count, Error *error)
+/* Finds the delimiter in the first line. */
+static bool find_delimiter(Records *r, const char *line, size_t count, Error *error)
 {
-    TextReader *reader = r->reader;
-    const char *first = *line, *after = first;
-    if (*count == 5 && !strncmp(first, "sep=", 4)) {
-        r->delimiter = first[4];
-        return text_next(reader, line, count, error);
-    }
-    if (*first == '"')  // what comes after this field
+    const char *after = line, *name = r->reader->name;
+    if (*line == '"')  // what comes after this field
         for (after++; *after && (*after != '"' || *++after == '"');) after++;
-    bool tab = memchr(first, '\t', *count);
-    if (!tab && strstr(first, " ||| "))
+    bool tab = memchr(line, '\t', count);
+    if (!tab && strstr(line, " ||| "))
         return error_set(error,
                          "%s has ||| between its columns: give <(sed 's/ ||| /\\t/g' '%s') in "
                          "its place",
-                         reader->name, reader->name),
-               TEXT_ERROR;
-    r->delimiter = tab                                                 ? '\t'
-                   : after > first && (*after == ';' || *after == ',') ? *after
-                   : memchr(first, ';', *count)                        ? ';'
-                   : memchr(first, ',', *count) || *first == '"'       ? ','
-                                                                       : '\t';
-    return TEXT_LINE;
+                         name, name);
+    r->delimiter = tab                                                ? '\t'
+                   : after > line && (*after == ';' || *after == ',') ? *after
+                   : memchr(line, ';', count)                         ? ';'
+                   : memchr(line, ',', count) || *line == '"'         ? ','
+                                                                      : '\t';
+    return true;
 }
 
 /* Whether a line has the columns that are read, and in CSV as many as the first. */
@@ -217,10 +211,11 @@ TextResult records_next(Records *r, Error *error)
                       : (error_memory(error, "for a reader of XML"), TEXT_ERROR);
     }
     if (!check_line(reader, line, count, error)) return TEXT_ERROR;
-    if (!r->delimiter) result = begin_table(r, &line, &count, error);
-    if (result != TEXT_LINE) return result;
-    for (int side = 0; side < 2; side++) r->field[side] = line + count, r->length[side] = 0;
-    if (text_is_blank(line, count)) return TEXT_LINE;
+    if (!r->delimiter && count == 5 && !strncmp(line, "sep=", 4)) {  // a line for Excel only
+        r->delimiter = line[4];
+        return records_next(r, error);
+    }
+    if (!r->delimiter && !find_delimiter(r, line, count, error)) return TEXT_ERROR;
     size_t number = reader->line;
     int columns =
         r->delimiter == '\t' ? split_tabs(r, line, count) : split_quotes(r, line, error);
