@@ -33,6 +33,7 @@ static const char *key_of(char key[KEY_LIMIT], const Option *option)
 static void put_option(JsonWriter *json, const Option *option, const void *values)
 {
     const void *field = (const char *)values + option->offset;
+    const StringList *list = field;  // if it is one
     char key[KEY_LIMIT];
     key_of(key, option);
     switch (option->kind) {
@@ -42,10 +43,7 @@ static void put_option(JsonWriter *json, const Option *option, const void *value
     case OPTION_REAL: json_put_real(json, key, *(const double *)field); return;
     case OPTION_TEXT: json_put_text(json, key, *(char *const *)field); return;
     case OPTION_CHOICE: json_put_text(json, key, option->choices[*(const int *)field]); return;
-    case OPTION_LIST: {
-        const StringList *list = field;
-        json_put_texts(json, key, list->item, list->count);
-    }
+    case OPTION_LIST: json_put_texts(json, key, list->item, list->count); return;
     }
 }
 
