@@ -40,12 +40,18 @@ int columns_of(FILE *out, int otherwise)
                                                                          : otherwise;
 }
 
-int columns_width(const char *text)
+static int width_of_part(const char *text, size_t length)
 {
     int width = 0;
     unsigned code;
-    for (; *text; text += utf8_next(text, &code), width += width_of(code)) {}
+    for (const char *end = text + length; text < end; width += width_of(code))
+        text += utf8_next(text, &code);
     return width;
+}
+
+int columns_width(const char *text)
+{
+    return width_of_part(text, strlen(text));
 }
 
 /* Writes as much of the text as fits into `width` columns; returns the number of columns
@@ -83,16 +89,12 @@ void columns_wrap(FILE *out, const char *text, int first, int indent, int width)
     int column = 0;
     fprintf(out, "%*s", *text ? first : 0, "");
     while (*text) {
-        char word[512];
-        size_t length = strcspn(text, " "),
-               kept = length < sizeof word ? length : sizeof word - 1;
-        memcpy(word, text, kept);
-        word[kept] = '\0';
-        int needs = columns_width(word);
+        size_t length = strcspn(text, " ");
+        int needs = width_of_part(text, length);
         bool full = column && column + 1 + needs > width - indent;
         if (full) fprintf(out, "\n%*s", indent, ""), column = 0;
         if (column) fputc(' ', out), column++;
-        column += put_some(out, word, needs);
+        column += put_some(out, text, needs);
         const char *next = text + length + strspn(text + length, " ");
         if (is_leftward(text, length) && !is_leftward(next, strcspn(next, " ")))
             fputs(LEFT_TO_RIGHT, out);
