@@ -7,8 +7,7 @@
 #include <unicode/uchar.h>
 #include <unicode/uscript.h>
 
-/* Whether a script writes its words without spaces. */
-static bool is_unspaced(unsigned code)
+bool words_unspaced(unsigned code)
 {
     UErrorCode status = U_ZERO_ERROR;
     int breaks = u_getIntPropertyValue((UChar32)code, UCHAR_LINE_BREAK);
@@ -19,7 +18,7 @@ static bool is_unspaced(unsigned code)
 
 bool words_letter(unsigned code)
 {
-    return u_isalnum((UChar32)code) && !is_unspaced(code);
+    return u_isalnum((UChar32)code) && !words_unspaced(code);
 }
 
 bool words_right_to_left(const char *text)
@@ -41,8 +40,8 @@ void spacing_add(Spacing *spacing, const char *text, size_t length)
         unsigned code;
         bytes = (size_t)utf8_decode(text + at, length - at, &code);
         bool unspaced =
-            code >= 0x80 &&
-            (is_unspaced(code) || uscript_getScript((UChar32)code, &status) == USCRIPT_TIBETAN);
+            code >= 0x80 && (words_unspaced(code) ||
+                             uscript_getScript((UChar32)code, &status) == USCRIPT_TIBETAN);
         if (unspaced || u_isalpha((UChar32)code)) spacing->letters += bytes;
         if (unspaced) spacing->unspaced += bytes;
         spacing->spaces += unspaced && last && space;
@@ -65,25 +64,27 @@ static bool mark_breaks(int *begins, const char *text, size_t length)
         if ((size_t)at >= length) break;
         U8_PREV(text, 0, end, before);
         U8_NEXT(text, next, (int)length, after);
-        begins[at] = is_unspaced((unsigned)before) || is_unspaced((unsigned)after);
+        begins[at] = words_unspaced((unsigned)before) || words_unspaced((unsigned)after);
     }
     ubrk_close(breaks);
     utext_close(&from);
     return U_SUCCESS(status);
 }
 
-bool words_number(int *word, int *words, const char *text, size_t length, bool characters,
-                  Error *error)
+int *words_number(int *words, const char *text, size_t length, bool characters, Error *error)
 {
     bool unspaced = false;
+    int *word = calloc(length + 1, sizeof *word);
+    if (!word) return error_memory(error, "for the words of a text"), NULL;
     for (size_t at = 0; at < length && !unspaced && !characters;) {
         unsigned code;
         at += (size_t)utf8_decode(text + at, length - at, &code);
-        unspaced = code >= 0x80 && is_unspaced(code);
+        unspaced = code >= 0x80 && words_unspaced(code);
     }
-    for (size_t i = 0; i < length; i++) word[i] = false;
-    if (unspaced && !mark_breaks(word, text, length))
-        return error_set(error, "cannot find the words of a text");
+    if (unspaced && !mark_breaks(word, text, length)) {
+        free(word);
+        return error_set(error, "cannot find the words of a text"), NULL;
+    }
     *words = 0;
     for (size_t i = 0; i < length; i++) {
         bool begins = word[i] || i == 0 || words_blank(text[i - 1]) ||
@@ -91,5 +92,5 @@ bool words_number(int *word, int *words, const char *text, size_t length, bool c
         *words += begins && !words_blank(text[i]);
         word[i] = *words > 0 ? *words - 1 : 0;
     }
-    return true;
+    return word;
 }

@@ -12,6 +12,9 @@ static inline bool words_blank(char c)
     return c == ' ' || c == '\t' || c == '\n' || c == '\r';
 }
 
+/* Whether a character is of a script that puts no spaces between its words. */
+bool words_unspaced(unsigned code);
+
 /* Whether a character is a letter or a digit of a script that puts spaces between its words. */
 bool words_letter(unsigned code);
 
@@ -36,7 +39,7 @@ static inline bool spacing_is_unspaced(const Spacing *s)
     return 2 * s->unspaced > s->letters && WORD * s->spaces < s->unspaced;
 }
 
-/* word [length] (=) the number, from 0, of the word that each byte belongs to; a blank has that of the
- * word before it, or 0. *words (=) how many there are. characters: each code point is a word. */
-bool words_number(int *word, int *words, const char *text, size_t length, bool characters,
-                  Error *error);
+/* The number, from 0, of the word that each byte of text [length] belongs to, for free(); NULL on error. A
+ * blank has that of the word before it, or 0. *words (=) how many there are. characters: each code
+ * point is a word. */
+int *words_number(int *words, const char *text, size_t length, bool characters, Error *error);

@@ -4,10 +4,10 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unicode/uscript.h>
 
 #include "base/textstream.h"
 #include "base/utf8.h"
+#include "data/words.h"
 #include "inference/align.h"
 
 /* r->replaced (=) also what the placeholders of the translation stand for. */
@@ -108,15 +108,10 @@ static bool render(SentenceAnswer *r, const Passages *p, int number, bool copies
 
 /* ---- the text ---- */
 
-/* Whether a character is of a script that has no spaces between words. */
+/* Whether a character stands without spaces, as the punctuation of Chinese and Japanese does, too. */
 static bool is_spaceless(unsigned c)
 {
-    UErrorCode code = U_ZERO_ERROR;
-    UScriptCode script = uscript_getScript((UChar32)c, &code);
-    return script == USCRIPT_HAN || script == USCRIPT_HIRAGANA || script == USCRIPT_KATAKANA ||
-           script == USCRIPT_THAI || script == USCRIPT_LAO || script == USCRIPT_KHMER ||
-           script == USCRIPT_MYANMAR || (c >= 0x3000 && c < 0x3040) ||
-           (c >= 0xFF00 && c < 0xFF70);
+    return words_unspaced(c) || (c >= 0x3000 && c < 0x3040) || (c >= 0xFF00 && c < 0xFF70);
 }
 
 /* The space between two translations whose sentences have kept [length] between them. */

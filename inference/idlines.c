@@ -12,23 +12,13 @@
 
 /* ---- words ---- */
 
-/* word_at [length] (=) the word of each byte, for free(); *words (=) their number. NULL: error */
-static int *number_words(int *words, const char *text, size_t length, bool characters,
-                         Error *error)
-{
-    int *word_at = malloc((length + 1) * sizeof *word_at);
-    if (!word_at) return error_memory(error, "for the words of a text"), NULL;
-    if (words_number(word_at, words, text, length, characters, error)) return word_at;
-    return free(word_at), NULL;
-}
-
 /* word [tokens] (=) the word of each of the last line's first tokens */
 static bool find_words(IdLines *lines, int *word, int tokens, const char *text, size_t length,
                        Error *error)
 {
     int *own = NULL;
     if (!lines->word_at &&
-        !(own = number_words(&lines->words, text, length, lines->characters, error)))
+        !(own = words_number(&lines->words, text, length, lines->characters, error)))
         return false;
     const int *word_at = own ? own : lines->word_at;
     for (int i = 0; i < tokens; i++) {
@@ -54,7 +44,7 @@ bool words_of_ids(int *word, int *words, const Tokenizer *tokenizer, const int *
     if (!tokenizer_decode_replaced(tokenizer, &all, id, (size_t)tokens, replacement, error))
         return false;
     size_t length = strlen(all);
-    int *word_at = number_words(words, all, length, characters, error);
+    int *word_at = words_number(words, all, length, characters, error);
     bool good = word_at;
     for (int i = 0; i < tokens && good; i++) {
         good =

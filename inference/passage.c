@@ -78,7 +78,7 @@ void passages_free(Passages *p)
     spans_free(&p->found);
     free(p->known);
     free(p->word);
-    free(p->unit);
+    free(p->character);
     free(p->sentence);
     free(p->span);
     free(p->passage);
@@ -568,15 +568,16 @@ static bool add_sentences(Passages *p, Error *error)
     size_t length = passage->length;
     int count;
     const Segments *segments = &p->segments;
+    free(p->word), free(p->character);
+    p->word = p->character = NULL;
     bool good =
-        ((GROW(p->word, p->word_size, length + 1) && GROW(p->unit, p->unit_size, length + 1)) ||
-         error_memory(error, "for the words of a text")) &&
         find_segments(p, passage, error) &&
         (!p->config->wrapped || unwrap(p, passage, error)) &&
-        words_number(p->word, &count, passage->text, length = passage->length, false, error);
-    if (good && p->lines.characters)
-        good = words_number(p->unit, &count, passage->text, length, true, error);
-    else if (good) memcpy(p->unit, p->word, length * sizeof *p->unit);
+        (p->word = words_number(&count, passage->text, length = passage->length, false,
+                                error)) &&
+        (!p->lines.characters ||
+         (p->character = words_number(&count, passage->text, length, true, error)));
+    p->unit = p->character ? p->character : p->word;
     for (int first = 0, last; good && first < segments->count; first = last + 1) {
         last = first;
         if (segments->segment[first].kept) continue;

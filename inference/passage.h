@@ -63,16 +63,17 @@ typedef struct Passages {
     SpanRules *rules;
     unsigned char *known;  // of each character: 0 not asked yet, 1 known, 2 unknown
     Segments segments;     // of the last text
-    int *word;             // the word of each of its bytes
-    int *unit;             // and what its tokens count: the same, or characters
-    Spans found;           // of the last sentence
+    int *word,
+        *character;   // the word of each of its bytes; its character, or NULL if not needed
+    const int *unit;  // what its tokens count: one of these two
+    Spans found;      // of the last sentence
     /* the texts so far */
     IdLines lines;       // the sentences
     Sentence *sentence;  // [lines.count]
     CopySpan *span;      // one of no tokens is a mark, or was cut
     Passage *passage;    // [count]
     int count, spans;
-    size_t sentence_size, span_size, passage_size, word_size, unit_size;  // allocated
+    size_t sentence_size, span_size, passage_size;  // allocated
 } Passages;
 
 /* Compiles the rules. The bundle and the configuration must outlive the passages. */

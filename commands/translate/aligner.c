@@ -53,9 +53,8 @@ static bool add_word(Text *text, const char *word, size_t length, Error *error)
 static bool add_sentence(Text *text, size_t pair, const char *line, size_t length,
                          bool characters, bool *too_long, Error *error)
 {
-    int words, *word = malloc((length + 1) * sizeof *word);
-    bool good = (word || error_memory(error, "for the words of a line")) &&
-                words_number(word, &words, line, length, characters, error);
+    int words, *word = words_number(&words, line, length, characters, error);
+    bool good = word;
     *too_long = good && words >= MOST;
     if (!GROW(text->end, text->size, pair + 1)) good = error_memory(error, "for a text");
     for (size_t at = 0, end; good && !*too_long && at < length; at = end) {

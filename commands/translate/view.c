@@ -153,9 +153,9 @@ static bool find_links(const View *view, Answer *answer, Error *error)
     size_t length = strlen(a->text);
     AlignUnit unit = (AlignUnit)view->request->align_unit;
     bool characters = unit == ALIGN_CHARACTERS;
-    int all, *number = malloc((length + 1) * sizeof *number), from[SIDES] = {0};
-    bool good = (number || error_memory(error, "to align words")) &&
-                words_number(number, &all, a->text, length, characters, error);
+    int all, from[SIDES] = {0};
+    int *number = words_number(&all, a->text, length, characters, error);
+    bool good = number;
     for (int i = 0; good && i < a->count; i++) {
         SentenceAnswer *s = &a->sentence[i];
         const int *source = lines->word + lines->start[first + i];

@@ -65,14 +65,15 @@ bool words_letter(unsigned code)
     return code > 0x7F || (code | 32) - 'a' < 26 || code - '0' < 10;
 }
 
-bool words_number(int *word, int *words, const char *text, size_t length, bool characters,
-                  Error *error)
+int *words_number(int *words, const char *text, size_t length, bool characters, Error *error)
 {
-    (void)characters, (void)error;
+    (void)characters;
+    int *word = malloc((length + 1) * sizeof *word);
     *words = 0;
-    for (size_t i = 0; i < length; i++) {
+    if (!word) error_memory(error, "for the words of a text");
+    for (size_t i = 0; word && i < length; i++) {
         *words += !words_blank(text[i]) && (i == 0 || words_blank(text[i - 1]));
         word[i] = *words > 0 ? *words - 1 : 0;
     }
-    return true;
+    return word;
 }
