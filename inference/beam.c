@@ -34,23 +34,17 @@
 
 #include "inference/choices.h"
 
-/* A live prefix and one more token. */
+/* The path to `node`, and one more token. */
 typedef struct Candidate {
+    double rank;             // of those of a step log_probability, of finished ones the score
     double log_probability;  // NAN if not needed
-    int row;                 // of the prefix, at this step
-    int token;
+    int node, token;
 } Candidate;
 
-/* A finished hypothesis: the path to `node`, and </s>. */
-typedef struct Finished {
-    double score, log_probability;
-    int node, length;
-} Finished;
-
 typedef struct Beam {
-    int candidates, count;            // in use of the next two
-    Candidate candidate[MAX_BEAM];    // of this step, best first
-    Finished finished[MAX_BEAM + 1];  // best first
+    int candidates, count;             // in use of the next two
+    Candidate candidate[MAX_BEAM];     // of this step, best first
+    Candidate finished[MAX_BEAM + 1];  // with </s>, best first
 } Beam;
 
 typedef struct BeamSearch {
@@ -80,19 +74,19 @@ static void layout(BeamSearch *search, Arena *arena, const SearchBatch *batch)
     predictor_layout(&search->predictor, arena, batch);
 }
 
-/* Inserts a candidate by rank, if it is among the first `places`. */
-static void keep(Beam *beam, int places, Candidate new)
+/* Inserts a candidate into list [*count] by rank, if it is among the first `places`. */
+static void keep(Candidate *list, int *count, int places, Candidate new)
 {
-    int at = beam->candidates;
-    while (at > 0 && beam->candidate[at - 1].log_probability < new.log_probability) at--;
+    int at = *count;
+    while (at > 0 && list[at - 1].rank < new.rank) at--;
     if (at == places) return;
-    if (beam->candidates < places) beam->candidates++;
-    for (int i = beam->candidates - 1; i > at; i--) beam->candidate[i] = beam->candidate[i - 1];
-    beam->candidate[at] = new;
+    if (*count < places) ++*count;
+    for (int i = *count - 1; i > at; i--) list[i] = list[i - 1];
+    list[at] = new;
 }
 
-/* (1) and (2) for one row. false: not finite */
-static bool find_candidates(BeamSearch *search, int r)
+/* (1) and (2) for one row, which is `node`. false: not finite */
+static bool find_candidates(BeamSearch *search, int r, int node)
 {
     const Prefix *prefix = &search->live[r];
     Beam *beam = &search->beam[prefix->search];
@@ -105,34 +99,32 @@ static bool find_candidates(BeamSearch *search, int r)
                              &search->predictor, prefix, r);
     for (int i = 0; i < count; i++) {
         double log_probability = prefix->log_probability + (token[i].value - normaliser);
-        keep(beam, places, (Candidate){log_probability, r, token[i].id});
+        keep(beam->candidate, &beam->candidates, places,
+             (Candidate){log_probability, log_probability, node, token[i].id});
     }
     return count >= 0;
 }
 
 /* (3) for one search: its live prefixes of the next step start at next[*rows]. */
-static void end_step(BeamSearch *search, int b, int first_node, int *rows)
+static void end_step(BeamSearch *search, int b, int *rows)
 {
     const SearchConfig *config = search->batch->config;
     Beam *beam = &search->beam[b];
     int first = *rows, sentence = b / search->searches;
     for (const Candidate *c = beam->candidate; c < beam->candidate + beam->candidates; c++) {
-        double log_probability = c->log_probability;
-        int node = first_node + c->row, length = search->predictor.cache->step;
+        double ln_p = c->log_probability;
         if (c->token != ID_END) {
-            search->next[(*rows)++] = (Prefix){sentence, node, c->token, b, log_probability};
+            search->next[(*rows)++] = (Prefix){sentence, c->node, c->token, b, ln_p};
             continue;
         }
-        double score = search_score(config, log_probability, length);
-        int i = beam->count++;
-        for (; i > 0 && beam->finished[i - 1].score < score; i--)
-            beam->finished[i] = beam->finished[i - 1];
-        beam->finished[i] = (Finished){score, log_probability, node, length};
+        double score = search_score(config, ln_p, search->predictor.cache->step);
+        keep(beam->finished, &beam->count, MAX_BEAM + 1,
+             (Candidate){score, ln_p, c->node, ID_END});
     }
     if (*rows == first || beam->count < search->n_best) return;
     double bound = search_score(config, search->next[first].log_probability,
                                 search->batch->task[sentence].limit);
-    if (beam->finished[search->n_best - 1].score >= bound) *rows = first;
+    if (beam->finished[search->n_best - 1].rank >= bound) *rows = first;
 }
 
 /* The best of each of a sentence's searches. */
@@ -143,9 +135,9 @@ static void report_sentence(const BeamSearch *search, int sentence)
     for (int i = 0; i < search->searches; i++) {
         const Beam *beam = &search->beam[sentence * search->searches + i];
         for (int e = 0; e < beam->count && e < search->n_best; e++) {
-            const Finished *finished = &beam->finished[e];
+            const Candidate *finished = &beam->finished[e];
             Hypothesis *to = &found->hypothesis[found->count++];
-            to->score = finished->score, to->log_probability = finished->log_probability;
+            to->score = finished->rank, to->log_probability = finished->log_probability;
             to->length = cache_hypothesis(to->id, to->each, search->predictor.cache,
                                           finished->node, finished->log_probability);
         }
@@ -159,8 +151,8 @@ static bool advance(BeamSearch *search, int beams)
     int first_node = predictor_step(&search->predictor, search->live, search->rows);
     for (int b = 0; b < beams; b++) search->beam[b].candidates = 0;
     for (int r = 0; r < search->rows; r++)
-        if (!find_candidates(search, r)) return false;
-    for (int b = 0; b < beams; b++) end_step(search, b, first_node, &rows);
+        if (!find_candidates(search, r, first_node + r)) return false;
+    for (int b = 0; b < beams; b++) end_step(search, b, &rows);
 
     Prefix *prefix = search->live;
     search->live = search->next, search->next = prefix;
