@@ -110,32 +110,24 @@ static bool check_config(const Folder *f, Error *error)
 /* The configuration as this program writes it. */
 static bool read_config(CheckpointFile *c, const Folder *f, Error *error)
 {
-    int d_model, heads, ffn, encoder, decoder, length, a = 0;
+    ModelConfig m = {.output_bias = true};
     const char *name = json_string_value(json_object_get(f->config, "activation_function"));
-    if (!get_size(&d_model, f, "d_model", 2, error) ||
-        !get_size(&heads, f, "encoder_attention_heads", 1, error) ||
-        !get_size(&ffn, f, "encoder_ffn_dim", 1, error) ||
-        !get_size(&encoder, f, "encoder_layers", 1, error) ||
-        !get_size(&decoder, f, "decoder_layers", 1, error) ||
-        !get_size(&length, f, "max_position_embeddings", 2, error))
+    if (!get_size(&m.d_model, f, "d_model", 2, error) ||
+        !get_size(&m.heads, f, "encoder_attention_heads", 1, error) ||
+        !get_size(&m.ffn, f, "encoder_ffn_dim", 1, error) ||
+        !get_size(&m.encoder_layers, f, "encoder_layers", 1, error) ||
+        !get_size(&m.decoder_layers, f, "decoder_layers", 1, error) ||
+        !get_size(&m.max_length, f, "max_position_embeddings", 2, error))
         return false;
+    m.max_length = at_most(m.max_length, MAX_LENGTH);
     if (name && !strcmp(name, "silu")) name = "swish";
-    while (a < 3 && name && strcmp(name, ACTIVATIONS[a])) a++;
-    if (!name || a == 3)
+    while (m.activation < 3 && name && strcmp(name, ACTIVATIONS[m.activation])) m.activation++;
+    if (!name || m.activation == 3)
         return wrong_key(f, "activation_function", "is not relu, gelu, swish or silu", error);
-    bool shared = get_flag(f, "share_encoder_decoder_embeddings", true),
-         tied = get_flag(f, "tie_word_embeddings", true);
-    json_t *json = json_pack("{s:{s:i, s:i, s:i, s:i, s:i, s:i, s:s, s:s, s:b}}", "model",
-                             "d_model", d_model, "heads", heads, "ffn", ffn, "encoder_layers",
-                             encoder, "decoder_layers", decoder, "max_length",
-                             length < MAX_LENGTH ? length : MAX_LENGTH, "activation",
-                             ACTIVATIONS[a], "tying",
-                             !tied    ? "none"
-                             : shared ? "all"
-                                      : "decoder",
-                             "output_bias", true);
-    c->config = c->own_config = json ? json_dumps(json, 0) : NULL;
-    json_decref(json);
+    if (!get_flag(f, "share_encoder_decoder_embeddings", true)) m.tying = TYING_DECODER;
+    if (!get_flag(f, "tie_word_embeddings", true)) m.tying = TYING_NONE;
+    const OptionGroup group = {NULL, "model", model_options, model_option_count, &m};
+    c->config = c->own_config = options_to_json(&group, 1, false);
     return c->config || error_memory(error, "for the configuration");
 }
 
