@@ -182,10 +182,9 @@ bool maps_agree(double *agree, const Snapshot *snapshot, Error *error)
     SnapshotRows map = snapshot_map(snapshot, ATTENTION_CROSS, 0, 0);
     int heads = snapshot->model->config.heads, rows = map.rows - 1, n = map.columns - 1,
         count = snapshot_layers(snapshot, ATTENTION_CROSS) * heads;
-    float *share = malloc(((size_t)rows + 1) * (size_t)map.columns * sizeof *share);
-    if (!share) return error_memory(error, "to compare heads");
-    bool good = align_shares(share, snapshot, ALIGN_LAYERS, ALIGN_NORM, error);
-    for (int k = 0; good && k < count; k++) {
+    float *share = align_shares(snapshot, ALIGN_LAYERS, ALIGN_NORM, error);
+    if (!share) return false;
+    for (int k = 0; k < count; k++) {
         SnapshotRows head = snapshot_map(snapshot, ATTENTION_CROSS, k / heads, k % heads);
         agree[k] = 0;
         for (int i = 0; i < rows; i++) {
@@ -194,5 +193,5 @@ bool maps_agree(double *agree, const Snapshot *snapshot, Error *error)
         }
     }
     free(share);
-    return good;
+    return true;
 }

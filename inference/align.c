@@ -10,23 +10,23 @@
 
 /* ---- shares ---- */
 
-bool align_shares(float *share, const Snapshot *snapshot, int layer, int head, Error *error)
+float *align_shares(const Snapshot *snapshot, int layer, int head, Error *error)
 {
     SnapshotRows map = snapshot_map(snapshot, ATTENTION_CROSS, 0, 0);
-    size_t columns = (size_t)map.columns, count = (size_t)(map.rows - 1) * columns;
+    size_t count = (size_t)map.rows * (size_t)map.columns;
     bool all = layer == ALIGN_LAYERS;
     int end = all ? snapshot_layers(snapshot, ATTENTION_CROSS) : layer + 1;
-    float *one = malloc((count + columns) * sizeof *one);
-    bool good = one || error_memory(error, "to align %d words", map.rows);
-    memset(share, 0, count * sizeof *share);
+    float *one = malloc(count * sizeof *one), *share = calloc(count, sizeof *share);
+    bool good = (one && share) || error_memory(error, "to align %d words", map.rows);
     for (int l = all ? 0 : layer; good && l < end; l++) {  // (1)
         if (head != ALIGN_NORM) snapshot_weights(one, snapshot, ATTENTION_CROSS, l, head);
         else good = snapshot_norms(one, snapshot, l, error);
         for (size_t i = 0; good && i < count; i++) share[i] += one[i];
     }
     free(one);
-    if (good) rows_normalise(share, map.rows - 1, map.columns);  // (2)
-    return good;
+    if (!good) return free(share), NULL;
+    rows_normalise(share, map.rows, map.columns);  // (2)
+    return share;
 }
 
 /* ---- links ---- */

@@ -20,10 +20,10 @@
 
 enum { ALIGN_MEAN = -1, ALIGN_NORM = -2, ALIGN_LAYERS = -3 };
 
-/* share [m-1,n] (=) the shares, (1) and (2), of all target tokens except </s>.
+/* The shares [m,n], (1) and (2), for free(); NULL on error.
  * head: 0 .. H-1, ALIGN_MEAN or ALIGN_NORM.
  * layer: 0 .. L-1, or ALIGN_LAYERS for the sum of all layers (not of a single head). */
-bool align_shares(float *share, const Snapshot *snapshot, int layer, int head, Error *error);
+float *align_shares(const Snapshot *snapshot, int layer, int head, Error *error);
 
 typedef struct Link {
     int source, target;  // words, from 0

@@ -8,7 +8,6 @@
 #include "base/textstream.h"
 #include "base/utf8.h"
 #include "data/words.h"
-#include "inference/align.h"
 
 /* r->replaced (=) also what the placeholders of the translation stand for. */
 static bool put_back(SentenceAnswer *r, const Passages *p, const Sentence *s, Error *error)
@@ -154,14 +153,13 @@ static bool join(TextAnswer *a, const Passages *p, const Passage *passage, Error
 /* ---- doubts ---- */
 
 /* The share of the source's tokens that are at least ATTENDED of what some target token takes. */
-static bool find_coverage(double *coverage, const Snapshot *snapshot, Error *error)
+static bool find_coverage(double *coverage, LazySnapshot *lazy, Error *error)
 {
     const double ATTENDED = 0.1;
-    int n = snapshot->source.rows, m = snapshot->target.rows, reached = 0;
-    float *share = malloc((size_t)m * (size_t)n * sizeof *share);
-    bool good = (share || error_memory(error, "for the attention of a translation")) &&
-                align_shares(share, snapshot, ALIGN_LAYERS, ALIGN_NORM, error);
-    for (int j = 0; good && j < n - 1; j++) {
+    int n = lazy->source_length, m = lazy->target_length, reached = 0;
+    float *share = copying_shares(lazy, error);
+    if (!share) return false;
+    for (int j = 0; j < n - 1; j++) {
         float most = 0;
         for (int i = 0; i < m - 1; i++)
             most = fmaxf(most, share[(size_t)i * (size_t)n + (size_t)j]);
@@ -169,7 +167,7 @@ static bool find_coverage(double *coverage, const Snapshot *snapshot, Error *err
     }
     *coverage = n > 1 ? (double)reached / (n - 1) : NAN;
     free(share);
-    return good;
+    return true;
 }
 
 /* a->sentence[i] (=) a translation of a sentence of the text. */
@@ -188,8 +186,7 @@ static bool answer_sentence(SentenceAnswer *r, const Passages *p, const char *te
                                    p->sentence[number].end - p->sentence[number].begin, error)))
         return false;
     r->lazy.unknown[TARGET] = r->replaced;
-    const Snapshot *snapshot = coverage ? snapshot_get(&r->lazy, error) : NULL;
-    return !coverage || (snapshot && find_coverage(&r->coverage, snapshot, error));
+    return !coverage || find_coverage(&r->coverage, &r->lazy, error);
 }
 
 bool answer_create(TextAnswer *a, const Passages *p, int number, const Translation *translation,

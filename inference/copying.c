@@ -7,10 +7,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+float *copying_shares(LazySnapshot *lazy, Error *error)
+{
+    const Snapshot *snapshot = snapshot_get(lazy, error);
+    return snapshot ? align_shares(snapshot, ALIGN_LAYERS, ALIGN_NORM, error) : NULL;
+}
+
 /* Greedy assignment in the order of decreasing weight: the largest share of all <unk> and
  * unused words decides the next pair.
  * copied [m] (=) a text for each <unk> of the translation; NULL where no word is left.
- * share [m-1,n]   word [n] the unknown words of the source (=) NULL where they are used */
+ * share [m,n]   word [n] the unknown words of the source (=) NULL where they are used */
 static void assign(const char **copied, const float *share, const char **word,
                    const LazySnapshot *lazy)
 {
@@ -33,25 +39,22 @@ static void assign(const char **copied, const float *share, const char **word,
 
 bool copying_choose(const char **copied, LazySnapshot *lazy, Error *error)
 {
-    size_t m = (size_t)lazy->target_length, n = (size_t)lazy->source_length;
+    size_t n = (size_t)lazy->source_length;
     const char *const *unknown = lazy->unknown[SOURCE];
     bool from = false, to = false;  // unknown words of the source, <unk> to replace
-    for (size_t w = 0; unknown && w < n; w++)
-        from |= lazy->source[w] == ID_UNKNOWN && unknown[w];
-    for (size_t t = 0; t < m; t++) to |= lazy->target[t] == ID_UNKNOWN;
-    if (!from || !to) return true;
-
-    const Snapshot *snapshot = snapshot_get(lazy, error);
-    if (!snapshot) return false;
-    float *share = malloc(m * n * sizeof *share);
     const char **left = calloc(n, sizeof *left);
-    bool good = ((share && left) || error_memory(error, "to copy words")) &&
-                align_shares(share, snapshot, ALIGN_LAYERS, ALIGN_NORM, error);
-    for (size_t w = 0; good && w < n; w++)
+    if (!left) return error_memory(error, "to copy words");
+    for (size_t w = 0; unknown && w < n; w++) {
         if (lazy->source[w] == ID_UNKNOWN) left[w] = unknown[w];
-    if (good) assign(copied, share, left, lazy);
-    free(share);
+        from |= left[w] != NULL;
+    }
+    for (int t = 0; t < lazy->target_length; t++) to |= lazy->target[t] == ID_UNKNOWN;
+    bool needed = from && to;
+    float *share = needed ? copying_shares(lazy, error) : NULL;
+    bool good = share || !needed;
+    if (share) assign(copied, share, left, lazy);
     free(left);
+    free(share);
     return good;
 }
 
@@ -143,7 +146,7 @@ static bool find_missing(bool *missing, CopySpan *span, int count, const char *t
 typedef struct SpanText {
     const Tokenizer *tokenizer;
     const int *id;       // [m] the translation
-    const float *share;  // [m-1,n]
+    float *share;        // [m,n]
     char **replacement;  // [m]
     int m, n;
 } SpanText;
@@ -264,7 +267,7 @@ static bool put_span(SpanText *st, const CopySpan *span, Error *error)
     return true;
 }
 
-/* span[].missing, *missing (=) what the text lacks */
+/* *text (=) the translation; span[].missing and *missing (=) what it lacks */
 static bool decode_spans(char **text, bool *missing, const SpanText *st, CopySpan *span,
                          int count, Error *error)
 {
@@ -276,30 +279,28 @@ static bool decode_spans(char **text, bool *missing, const SpanText *st, CopySpa
 bool copying_spans(char **text, CopySpan *span, int count, const Tokenizer *tokenizer,
                    const char *const *copied, LazySnapshot *lazy, Error *error)
 {
-    size_t m = (size_t)lazy->target_length, n = (size_t)lazy->source_length;
-    bool missing;
-    float *share = malloc(m * n * sizeof *share);
-    char **replacement = calloc(m, sizeof *replacement);
-    SpanText st = {tokenizer, lazy->target, share, replacement, (int)m, (int)n};
-    const Snapshot *snapshot = NULL;
+    int m = lazy->target_length;
+    SpanText st = {.tokenizer = tokenizer,
+                   .id = lazy->target,
+                   .replacement = calloc((size_t)m, sizeof *st.replacement),
+                   .m = m,
+                   .n = lazy->source_length};
+    bool missing, good = st.replacement || error_memory(error, "to copy spans");
     *text = NULL;
-    bool good = (share && replacement) || error_memory(error, "to copy spans");
-    for (size_t t = 0; good && t < m; t++)
-        if (copied[t] && !(replacement[t] = strdup(copied[t])))
+    for (int t = 0; good && t < m; t++)
+        if (copied[t] && !(st.replacement[t] = strdup(copied[t])))
             good = error_memory(error, "to copy spans");
     good = good && decode_spans(text, &missing, &st, span, count, error);
     if (good && missing && m > 1) {
-        good = (snapshot = snapshot_get(lazy, error)) &&
-               align_shares(share, snapshot, ALIGN_LAYERS, ALIGN_NORM, error);
+        good = (st.share = copying_shares(lazy, error));
         if (good) keep_order(&st, span, count);
         for (int i = 0; good && i < count; i++)
             good = !span[i].missing || put_span(&st, &span[i], error);
         free(*text), *text = NULL;
         good = good && decode_spans(text, &missing, &st, span, count, error);
     }
-    if (!good) free(*text), *text = NULL;
-    for (size_t t = 0; replacement && t < m; t++) free(replacement[t]);
-    free(replacement);
-    free(share);
+    for (int t = 0; st.replacement && t < m; t++) free(st.replacement[t]);
+    free(st.replacement);
+    free(st.share);
     return good;
 }

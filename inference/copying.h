@@ -33,6 +33,9 @@ static inline LazySnapshot copying_snapshot(const Transformer *model, const IdLi
     return lazy;
 }
 
+/* The shares [m,n] (align.h) of a translation's tokens in all layers, for free(); NULL on error. */
+float *copying_shares(LazySnapshot *lazy, Error *error);
+
 /* copied [m], zeroed (=) the word for each <unk> of a translation, as tokenizer_decode_replaced takes
  * them. The words belong to the lines. lazy: copying_snapshot; it is taken only if there is a word to
  * copy. */
@@ -63,11 +66,11 @@ void spanfinder_close(SpanFinder *finder);  // allowed on {0}, and after an erro
  * more; 0: there is none. An occurrence serves one span. Time: the logarithm of count for each byte. */
 size_t spanfinder_take(SpanFinder *finder, const char *text, const char *at);
 
-/* *text (=) a translation's text, with `copied` of copying_choose. A span that it lacks replaces
- * the word with the largest share on the span's tokens (align.h), and what is aligned with them
- * beside it: other words only if the span has a space. Without such a word, it follows that of the
- * token before it. An occurrence of a span's text, which must not be empty, serves one span.
- * span[].missing (=) whether it still is. lazy: as for copying_choose; taken only if a span is
- * lacking. */
+/* *text (=) a translation's text, for free() even if this fails, with `copied` of copying_choose. A
+ * span that it lacks replaces the word with the largest share on the span's tokens (align.h), and
+ * what is aligned with them beside it: other words only if the span has a space. Without such a
+ * word, it follows that of the token before it. An occurrence of a span's text, which must not be
+ * empty, serves one span. span[].missing (=) whether it still is. lazy: as for copying_choose; taken
+ * only if a span is lacking. */
 bool copying_spans(char **text, CopySpan *span, int count, const Tokenizer *tokenizer,
                    const char *const *copied, LazySnapshot *lazy, Error *error);

@@ -34,13 +34,13 @@ bool alignment_link(Links *links, AlignUnit unit, AlignBy by, const Snapshot *sn
     int n = snapshot->source.rows - 1, m = snapshot->target.rows - 1, most = m > n ? m : n;
     links->count = 0;
     if (m < 1 || n < 1) return true;
-    float *share = malloc((size_t)m * (size_t)(n + 1) * sizeof *share);
+    float *share = align_shares(snapshot, by.layer, by.head, error);
+    if (!share) return false;
     int *token = malloc((size_t)most * sizeof *token);
     for (int t = 0; token && t < most; t++) token[t] = t;
     bool words = unit == ALIGN_WORDS;
     bool good =
-        ((share && token) || error_memory(error, "to align %d words", m)) &&
-        align_shares(share, snapshot, by.layer, by.head, error) &&
+        (token || error_memory(error, "to align %d words", m)) &&
         align_links(links, share, m, n, words ? target_word : token,
                     words ? source_word : token, error) &&
         (unit != ALIGN_CHARACTERS || links_spread(links, source_word, target_word, error));
