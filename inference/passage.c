@@ -51,8 +51,7 @@ bool passages_open(Passages *p, const Bundle *bundle, const PassageConfig *confi
                     .placeholder = vocabulary_placeholder(&bundle->vocabulary),
                     .lines.find_unknown = true,
                     .known = calloc(CHARACTERS, 1)};
-    if (!p->known || !GROW(p->lines.start, p->lines.start_size, 1) ||
-        !GROW(p->sentence, p->sentence_size, 1))
+    if (!p->known || !GROW(p->lines.start, p->lines.start_size, 1))
         return error_memory(error, "for the characters of a text");
     p->lines.start[0] = 0;
     p->rules =
@@ -189,7 +188,7 @@ static bool all_blank(const char *text, size_t begin, size_t end)
 typedef struct Encoded {
     char *text;
     int *word;
-    size_t length, tag, text_size, word_size;
+    size_t length, text_size, word_size;
     bool lowered;  // some of it
 } Encoded;
 
@@ -205,8 +204,8 @@ static bool append(Encoded *e, const char *text, size_t length, const int *unit,
     return true;
 }
 
-/* *lowered (=) a word in the case that it has in a sentence. One that begins the sentence keeps its
- * capital, unless the model knows words only without. */
+/* *lowered (=) a word of a sentence `written` so, in the case that it usually has. One that begins the
+ * sentence keeps its capital, unless the model knows words only without. */
 static bool lower(char **lowered, const Passages *p, const char *word, LetterCase written,
                   bool begins, Error *error)
 {
@@ -230,14 +229,12 @@ static bool append_text(Encoded *e, const Passages *p, const char *text, size_t 
         char *clean = NULL, *lowered = NULL;
         const int *unit = p->unit + (to > from ? from : at);
         size_t units = to > from ? to - from : 1;
-        bool space = from > at, begins = e->length == e->tag;
-        good =
-            text_cleaned(&clean, text + from, to - from, is_known, p, error) &&
-            (written == CASE_SENTENCE || lower(&lowered, p, clean, written, begins, error)) &&
-            append(e, " ", space, unit, 1, error) &&
-            append(e, lowered ? lowered : clean, strlen(lowered ? lowered : clean), unit, units,
-                   error);
-        e->lowered |= lowered && strcmp(lowered, clean);
+        bool space = from > at, begins = e->length == p->passage[p->count].tag;
+        good = text_cleaned(&clean, text + from, to - from, is_known, p, error) &&
+               lower(&lowered, p, clean, written, begins, error) &&
+               append(e, " ", space, unit, 1, error) &&
+               append(e, lowered, strlen(lowered), unit, units, error);
+        e->lowered |= good && strcmp(lowered, clean);
         free(clean);
         free(lowered);
         at = to;
@@ -283,14 +280,14 @@ static bool has_letters(const char *text, size_t length)
 static bool name_unknown(const Passages *p, Passage *passage, const Span *span, Error *error)
 {
     unsigned c;
-    bool known = true, good = true;
-    for (size_t at = span->begin; at < span->end;) {
+    bool known = true;
+    for (size_t at = span->begin; known && at < span->end;) {
         at += (size_t)utf8_decode(passage->text + at, span->end - at, &c);
-        known = known && (c < 0x80 || is_known(p, c));
+        known = c < 0x80 || is_known(p, c);
     }
     if (known) return true;
     char *text = strndup(passage->text + span->begin, span->end - span->begin);
-    good =
+    bool good =
         text ? strings_add(&passage->unknown, text, error) : error_memory(error, "for a word");
     free(text);
     return good;
@@ -443,8 +440,7 @@ static bool add_sentence(Passages *p, size_t begin, size_t end, Error *error)
             s.written = CASE_UPPER;
     }
     e.length = 0;
-    good = good && (!passage->tag || append(&e, text, passage->tag, &(int){0}, 1, error));
-    e.tag = e.length;
+    good = good && append(&e, text, passage->tag, &(int){0}, 1, error);
     size_t at = begin;
     int spans = 0, marks = 0;
     for (int i = first; good && letters && i < last; at = found->span[i++].end) {
