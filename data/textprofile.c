@@ -5,6 +5,7 @@
 #include "data/segments.h"
 #include "data/typography.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unicode/uchar.h>
@@ -35,14 +36,13 @@ static OptionGroup group_of(const TextProfile *profile)
                          (void *)profile};
 }
 
-bool textprofile_language(char **language, const char *path, Error *error)
+void textprofile_language(char language[3], const char *path)
 {
     size_t length = strlen(path);
     if (length > 3 && !strcmp(path + length - 3, ".gz")) length -= 3;
-    const char *end = path + length - 2;
-    if (length < 4 || end[-1] != '.' || strspn(end, "abcdefghijklmnopqrstuvwxyz") < 2)
-        return true;
-    return (*language = strndup(end, 2)) || error_memory(error, "for a language");
+    bool says = length >= 4 && path[length - 3] == '.' &&
+                strspn(path + length - 2, "abcdefghijklmnopqrstuvwxyz") >= 2;
+    snprintf(language, 3, "%s", says ? path + length - 2 : "");
 }
 
 bool textprofile_is_mark(unsigned character)
@@ -71,7 +71,10 @@ bool textprofile_read(TextProfile *p, const CorpusText *text, const char *path, 
 {
     *p = (TextProfile){.known = true};
     Segments segments = {0};
-    bool good = textprofile_language(&p->language, path, error);
+    char language[3];
+    textprofile_language(language, path);
+    bool good =
+        !*language || (p->language = strdup(language)) || error_memory(error, "for a language");
     int lines = 0;
     for (size_t i = 0; good && i < text->pairs; i += 1 + text->pairs / SAMPLE, lines++) {
         int sentences = 0;

@@ -23,8 +23,8 @@ typedef struct TextProfile {
     char *characters;
 } TextProfile;
 
-/* *language (=) "fr" of "data/train.fr.gz", for free(); NULL of a name that says none. */
-bool textprofile_language(char **language, const char *path, Error *error);
+/* language (=) "fr" of "data/train.fr.gz"; "" of a name that says none */
+void textprofile_language(char language[3], const char *path);
 
 /* Reads the source text, whose first file is `path`, before it is encoded. Shares are of at most
  * 20,000 lines, spread evenly. Free it even if this fails. */

@@ -92,7 +92,8 @@ static bool load(Bundle *bundle, CheckpointFile *checkpoint, BundleMatrices matr
                            checkpoint->shortlist_count, &model->config, error) ||
             error_prefix(error, "%s", name)) &&
            ((bundle->config = strdup(checkpoint->config)) ||
-            error_memory(error, "for the configuration of '%s'", name));
+            error_memory(error, "for the configuration of '%s'", name)) &&
+           (bundle->options = json_parse(bundle->config, strlen(bundle->config), name, error));
     if (bundle->shortlist.list) checkpoint->shortlist = NULL;
     checkpoint_close(checkpoint);
     good =
@@ -129,28 +130,21 @@ void bundle_free(Bundle *bundle)
     textprofile_free(&bundle->text);
     shortlist_free(&bundle->shortlist);
     free(bundle->config);
+    json_decref(bundle->options);
     *bundle = (Bundle){0};
 }
 
-json_t *bundle_option(const Bundle *bundle, const char *group, const char *name, Error *error)
+const json_t *bundle_option(const Bundle *bundle, const char *group, const char *name)
 {
-    json_t *all =
-               json_parse(bundle->config, strlen(bundle->config), "the configuration", error),
-           *value = json_object_get(json_object_get(all, group), name);
-    value = all && !value ? json_null() : json_incref(value);
-    json_decref(all);
-    return value;
+    return json_object_get(json_object_get(bundle->options, group), name);
 }
 
-bool bundle_language(char **code, const Bundle *bundle, CorpusSide side, Error *error)
+void bundle_language(char code[3], const Bundle *bundle, CorpusSide side)
 {
     const char *name = side == SOURCE ? "train_source" : "train_target";
-    json_t *files = bundle_option(bundle, "data", name, error);
+    const json_t *files = bundle_option(bundle, "data", name);
     const char *file = json_string_value(json_array_get(files, 0));
-    *code = NULL;
-    bool good = files && (!file || textprofile_language(code, file, error));
-    json_decref(files);
-    return good;
+    textprofile_language(code, file ? file : "");
 }
 
 Ensemble bundle_ensemble(const Bundle *bundle)

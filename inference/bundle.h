@@ -16,6 +16,7 @@ typedef struct Bundle {
     TextProfile text;
     Shortlist shortlist;  // list NULL: none
     char *config;         // of the checkpoint, JSON
+    json_t *options;      // the same, for bundle_option
     int max_length;       // longest line in tokens, </s> included; the model's, or less
 } Bundle;
 
@@ -42,12 +43,12 @@ bool bundle_load_bytes(Bundle *bundle, const void *bytes, size_t length, const c
                        bool int8, Error *error);
 void bundle_free(Bundle *bundle);
 
-/* What the checkpoint's configuration says of an option, such as "data", "train_source"; null if it
- * says nothing. For json_decref(); NULL on error. */
-json_t *bundle_option(const Bundle *bundle, const char *group, const char *name, Error *error);
+/* What the checkpoint's configuration says of an option, such as "data", "train_source"; NULL if it
+ * says nothing. It belongs to the bundle. */
+const json_t *bundle_option(const Bundle *bundle, const char *group, const char *name);
 
-/* *code (=) "fr", as the names of the training text's files say, for free(); NULL: they say none. */
-bool bundle_language(char **code, const Bundle *bundle, CorpusSide side, Error *error);
+/* code (=) "fr", as the names of the training text's files say; "": they say none. */
+void bundle_language(char code[3], const Bundle *bundle, CorpusSide side);
 
 /* The model alone, with its shortlist. */
 Ensemble bundle_ensemble(const Bundle *bundle);

@@ -69,14 +69,10 @@ static Loaded *load(const Service *s, const Pair *pair, Error *error)
 /* Sets the languages that are not known yet, from the names of the files that the model was trained on. */
 static bool guess_languages(Pair *pair, Error *error)
 {
-    char *code[] = {pair->source, pair->target}, *language;
-    for (int side = 0; side < SIDES; side++) {
-        if (!bundle_language(&language, inside_model(pair->loaded->model), (CorpusSide)side,
-                             error))
-            return false;
-        if (!*code[side] && language) snprintf(code[side], LANGUAGE, "%s", language);
-        free(language);
-    }
+    char *code[] = {pair->source, pair->target};
+    for (int side = 0; side < SIDES; side++)
+        if (!*code[side])
+            bundle_language(code[side], inside_model(pair->loaded->model), (CorpusSide)side);
     return (*pair->source && *pair->target) ||
            error_set(error,
                      "which languages %s translates is not known: write --model "

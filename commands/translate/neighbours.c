@@ -46,8 +46,7 @@ static void find_tokens(bool *stands, const Bundle *bundle, CorpusSide side, FIL
 {
     static const char *const names[SIDES] = {"train_source", "train_target"};
     const Tokenizer *tokenizer = bundle->vocabulary.tokenizer[side];
-    Error error;
-    json_t *files = bundle_option(bundle, "data", names[side], &error);
+    const json_t *files = bundle_option(bundle, "data", names[side]);
     const char *name = NULL;
     char shipped[PATH_MAX];
     bool good = json_array_size(files) > 0;
@@ -61,7 +60,6 @@ static void find_tokens(bool *stands, const Bundle *bundle, CorpusSide side, FIL
         command_say(news, "the training text (%.200s) is not here: all tokens are compared",
                     name ? name : "none");
     for (int id = 0; !good && id < tokenizer_vocab_size(tokenizer); id++) stands[id] = true;
-    json_decref(files);
 }
 
 /* line [1+H] (=) by the embeddings, of all tokens but the word, and by the keys of each head, of

@@ -50,13 +50,12 @@ bool view_open(View *view, Error *error)
     const Request *r = view->request;
     const ModelConfig *config = &view->bundle->model.config;
     Choice *choice = &view->choice, *drawn = &view->drawn;
-    json_t *weight = bundle_option(view->bundle, "training", "guide_alignment", error);
+    const json_t *weight = bundle_option(view->bundle, "training", "guide_alignment");
     bool guided = json_number_value(weight) > 0;  // head 1 of the last layer
     int last = config->decoder_layers - 1;
-    json_decref(weight);
     *choice = *drawn = r->choice;
     if (!check_pictures(r, error)) return false;
-    if (!weight || !choice_check(choice, config, error)) return false;
+    if (!choice_check(choice, config, error)) return false;
     if (r->explain && choice->all_kinds)
         command_say(view->news,
                     "--explain explains one kind of attention, here cross; --attention-kind "

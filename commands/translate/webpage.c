@@ -84,11 +84,10 @@ static bool put_model(FILE *out, const Bundle *bundle, FILE *news, Error *error)
     if (!good) return error_memory(error, "for a page");
     fputs("<script type=\"text/plain\" id=\"codes\">", out);  // of the languages: "en fr"
     for (int side = 0; side < SIDES; side++) {
-        char *code;
-        if (!bundle_language(&code, bundle, (CorpusSide)side, error)) return false;
-        fprintf(out, "%s ", code ? code : "und");
-        known = known && code;
-        free(code);
+        char code[3];
+        bundle_language(code, bundle, (CorpusSide)side);
+        fprintf(out, "%s ", *code ? code : "und");
+        known = known && *code;
     }
     if (!known)
         command_say(
