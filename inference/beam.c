@@ -28,11 +28,10 @@
  * needed. The candidates are never sorted as a whole: a block of logits is skipped if its largest
  * cannot be kept. Of equal candidates, the one whose prefix ranked higher is kept, then the one
  * with the lower id. */
-#include "inference/beam.h"
-
 #include <math.h>
 
 #include "inference/choices.h"
+#include "inference/search.h"
 
 /* The path to `node`, and one more token. */
 typedef struct Candidate {

@@ -97,6 +97,11 @@ typedef struct SearchBatch {
     const SearchTask *task;  // [S]
 } SearchBatch;
 
+/* Greedy search, beam search or sampling (beam.c): the hypotheses of all sentences are extended
+ * together, a token a step. Fills in the tasks' results. arena: grows if it is too small. false: not
+ * enough memory, or a number of the network that is not finite. */
+bool beam_search(const SearchBatch *batch, Arena *arena, Error *error);
+
 /* The limit of a translation, </s> included, for a source of `length` tokens without placeholders:
  * min(max_length, ⌊ratio · length⌋ + 20 + prefix_length, max_tokens unless that is 0). */
 int search_limit(const SearchConfig *config, const ModelConfig *model, int length,

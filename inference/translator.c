@@ -4,17 +4,13 @@
  * The sentences of a batch are searched together, so that a step is a product of many rows. The
  * longest sentences come first, so that the threads finish at about the same time. A batch has
  * at most batch_rows prefixes, and BATCH_BYTES of keys and values if all of them reached their
- * limit, which they do not. Smaller batches read the weights more often; larger ones leave
- * threads idle if there are few sentences. 200 sentences, beam 4, 20 tokens each, D 256, 3
- * layers, V 8000 took 3.4, 2.8, 2.5 and 2.3 seconds of one core with 32, 64, 128 and 256
- * rows. */
+ * limit, which they do not. */
 #include "inference/translator.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "inference/beam.h"
 #include "inference/cache.h"
 #include "inference/choices.h"
 
@@ -143,7 +139,7 @@ void translations_free(Translations *translations)
 
 /* The number of the next sentences that make one batch: at least one. With more hypotheses the keys
  * and values of their sentences leave the cache; with fewer the weights, which are larger in float,
- * are read more often. */
+ * are read more often (docs/speed.md). */
 static int batch_size(const TranslatorRun *run, const SearchTask *next, int count)
 {
     int rows = search_rows(run->config), most = run->config->batch_rows;

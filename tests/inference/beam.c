@@ -1,6 +1,5 @@
 /* Beam search against a simple implementation, also with a beam for all sentences; the limit, ties
  * and <unk>. */
-#include "inference/beam.h"
 #include "tests/fixtures/hypotheses.h"
 #include "tests/fixtures/random-model.h"
 
