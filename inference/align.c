@@ -50,15 +50,16 @@ static int by_words(const Link *x, const Link *y)
     return x->source != y->source ? x->source - y->source : x->target - y->target;
 }
 
+/* Of links of the same words the sure ones come first, those of the highest score before others. */
 static int compare(const void *a, const void *b)
 {
     const Link *x = a, *y = b;
-    int order =
-        by_words(x, y);  // sort_distinct keeps the first: sure, and of the highest score
+    int order = by_words(x, y);
     if (!order) order = x->possible - y->possible;
     return order ? order : (x->score < y->score) - (x->score > y->score);
 }
 
+/* Sorts the links and keeps the first of the same words. */
 static void sort_distinct(Links *links)
 {
     int kept = 0;

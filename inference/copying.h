@@ -7,11 +7,10 @@
  * (SearchConfig.copy_unknown). Each <unk> of the translation is then replaced by the unknown
  * source word that receives the most attention at that position. Each source word is used once:
  * the pair with the largest attention is taken first, then the next largest, and so on (after
- * Luong et al. 2015, arXiv 1410.8206, §3, who use alignments in training). The attention is the
- * one that word alignment uses: the norms of all layers (inference/align.h).
+ * Luong et al. 2015, arXiv 1410.8206, §3, who use alignments in training).
  *
  * Copying is on by default: a copied name is right more often than one that is left out or
- * replaced by another name. A source without unknown words is translated as without copying. */
+ * replaced by another name. */
 #pragma once
 
 #include "inference/bundle.h"
@@ -33,7 +32,8 @@ static inline LazySnapshot copying_snapshot(const Transformer *model, const IdLi
     return lazy;
 }
 
-/* The shares [m,n] (align.h) of a translation's tokens in all layers, for free(); NULL on error. */
+/* The attention that all this uses, as word alignment does: the shares [m,n] of all layers' norms (align.h),
+ * for free(); NULL on error. */
 float *copying_shares(LazySnapshot *lazy, Error *error);
 
 /* copied [m], zeroed (=) the word for each <unk> of a translation, as tokenizer_decode_replaced takes

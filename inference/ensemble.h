@@ -2,10 +2,9 @@
  *
  *   p(c | y_<t, x) = 1/M Σ_m p_m(c | y_<t, x)
  *
- * This is the mean of the probabilities, not of their logarithms. It is a distribution, so log
- * p, perplexity and sampling mean the same as for one model. By Jensen's inequality its loss is
- * at most the mean of the models' losses. And one model that is certain and wrong cannot rule
- * out a token that all others predict, as it can if logarithms are added.
+ * The mean of the probabilities is a distribution, so log p, perplexity and sampling mean the same as
+ * for one model. By Jensen's inequality its loss is at most the mean of the models' losses. One model
+ * that is certain and wrong cannot rule out a token, as it can in a mean of logarithms.
  *
  * The models may have different shapes, but must have the same vocabularies. */
 #pragma once
