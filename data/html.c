@@ -106,7 +106,6 @@ static void put_nodes(FILE *out, const GumboNode *node)
 
 typedef struct Walk {
     HtmlDocument *document;
-    int elements;
     bool good;
 } Walk;
 
@@ -201,12 +200,12 @@ static void walk(Walk *w, const GumboNode *node, bool kept)
     const GumboStringPiece *text = &node->v.text.original_text;
     if (is_text(node) && !kept) add_text(w, text->data, text->length);
     if (node->type == GUMBO_NODE_COMMENT)
-        add(w, UNIT_ALONE, ++w->elements, text->data, text->length);
+        add(w, UNIT_ALONE, ++w->document->elements, text->data, text->length);
     if (node->type != GUMBO_NODE_ELEMENT) return;
     const GumboElement *e = &node->v.element;
     const GumboStringPiece *open = &e->original_tag, *close = &e->original_end_tag;
     bool in_line = is_inline(e), keep = is_kept(e, kept) || is_address(node);
-    int number = in_line ? ++w->elements : 0;
+    int number = in_line ? ++w->document->elements : 0;
     if (in_line && keep && !kept && open->length && close->length && close->data > open->data) {
         add(w, UNIT_KEPT, number, open->data,
             (size_t)(close->data - open->data) + close->length);
@@ -227,7 +226,7 @@ static int compare_units(const void *a, const void *b)
 }
 
 /* Of units that share bytes, as the copies of an element that was not closed in order, the first stays. */
-static void sort_units(HtmlDocument *d)
+static bool sort_units(HtmlDocument *d)
 {
     int count = 0;
     size_t end = 0;
@@ -235,6 +234,10 @@ static void sort_units(HtmlDocument *d)
     for (int i = 0; i < d->units; i++)
         if (d->unit[i].begin >= end) end = d->unit[i].end, d->unit[count++] = d->unit[i];
     d->units = count;
+    d->place = calloc(2 * (size_t)d->elements + 2, sizeof *d->place);
+    for (int i = 0; d->place && i < count; i++)
+        d->place[2 * d->unit[i].number + (d->unit[i].kind == UNIT_CLOSE)] = i;
+    return d->place;
 }
 
 /* ---- blocks ---- */
@@ -324,7 +327,7 @@ bool html_open(HtmlDocument *d, const char *html, size_t length, Error *error)
     Walk w = {.document = d, .good = true};
     walk(&w, tree->root, false);
     gumbo_destroy_output(&options, tree);
-    sort_units(d);
+    w.good = sort_units(d) && w.good;
     for (int i = 0, first = 0; w.good && i < d->units; i++)
         if (i + 1 == d->units || d->unit[i].end < d->unit[i + 1].begin)
             w.good = add_block(d, first, i), first = i + 1;
@@ -336,6 +339,7 @@ void html_close(HtmlDocument *d)
     for (int i = 0; i < d->count; i++) free(d->block[i].text);
     free(d->block);
     free(d->unit);
+    free(d->place);
     *d = (HtmlDocument){0};
 }
 
@@ -354,9 +358,12 @@ static HtmlUnit *find_unit(const HtmlDocument *d, const HtmlBlock *b, const char
         if (strncmp(at, prefix, strlen(prefix)) || !isdigit((unsigned char)*digits)) continue;
         long number = strtol(digits, &rest, 10);
         if (strncmp(rest, suffix, strlen(suffix))) continue;
-        for (HtmlUnit *u = &d->unit[b->first]; u <= &d->unit[b->last]; u++)
-            if ((int)u->kind == kind && u->number == number && !u->used)
-                return *end = rest + strlen(suffix), u->used = true, u;
+        if (number > d->elements) continue;
+        int place = d->place[2 * number + (kind == UNIT_CLOSE)];
+        HtmlUnit *u = &d->unit[place];
+        if (place >= b->first && place <= b->last && (int)u->kind == kind &&
+            u->number == number && !u->used)
+            return *end = rest + strlen(suffix), u->used = true, u;
     }
     return NULL;
 }

@@ -37,7 +37,9 @@ typedef struct HtmlDocument {
     size_t length;
     HtmlUnit *unit;    // [units] in the order of the document
     HtmlBlock *block;  // [count]
-    int units, count;
+    int *
+        place;  // [2·elements+2] element N's unit is unit[place[2N]], its end tag unit[place[2N+1]]
+    int units, count, elements;
     size_t unit_size, block_size;  // allocated
     char quote[32];                // what begins a placeholder: "{q", or more q
 } HtmlDocument;

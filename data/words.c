@@ -3,6 +3,7 @@
 
 #include "base/utf8.h"
 
+#include <stdlib.h>
 #include <unicode/ubrk.h>
 #include <unicode/uchar.h>
 #include <unicode/uscript.h>

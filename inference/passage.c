@@ -566,13 +566,12 @@ static bool add_sentences(Passages *p, Error *error)
     const Segments *segments = &p->segments;
     free(p->word), free(p->character);
     p->word = p->character = NULL;
-    bool good =
-        find_segments(p, passage, error) &&
-        (!p->config->wrapped || unwrap(p, passage, error)) &&
-        (p->word = words_number(&count, passage->text, length = passage->length, false,
-                                error)) &&
-        (!p->lines.characters ||
-         (p->character = words_number(&count, passage->text, length, true, error)));
+    bool good = find_segments(p, passage, error) &&
+                (!p->config->wrapped || unwrap(p, passage, error)) &&
+                (p->word = words_number(&count, passage->text, length = passage->length, false,
+                                        error)) &&
+                (!p->lines.characters ||
+                 (p->character = words_number(&count, passage->text, length, true, error)));
     p->unit = p->character ? p->character : p->word;
     for (int first = 0, last; good && first < segments->count; first = last + 1) {
         last = first;
