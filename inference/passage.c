@@ -507,7 +507,8 @@ static bool is_wrap(const char *line, const char *text, const Segment *s)
     const char *end = text + s->end, *first = memchr(text + s->begin, '\n', s->end - s->begin);
     if (!s->kept || !first++ || memchr(first, '\n', (size_t)(end - first))) return false;
     if (!all_blank(text, s->begin, (size_t)(first - text))) return false;
-    if (line[0] == '#' && words_blank(line[strspn(line, "#")])) return false;
+    const char *mark = line + strspn(line, "> ");
+    if (*mark == '#' && words_blank(mark[strspn(mark, "#")])) return false;
     size_t prefix = (size_t)(end - first);
     return all_blank(first, 0, prefix) ||
            (strspn(first, "> ") >= prefix && !strncmp(line, first, prefix));

@@ -48,8 +48,8 @@ check "as always does" cmp out always
 printf '%s\n' 'jane visits' 'africa' '' 'my sister does not' 'see the red car' >text
 printf '%s\n' "$one" '' "$two" >lines
 gives "--wrapped joins the lines of a paragraph" lines --wrapped
-printf '%s\n' '# jane visits africa' '> jane vi-' "$(printf '> sits af\302\255')" '> rica' '> > my sister does not' '> > see the red car' '- jane visits' '  africa' '- my sister does not' 'see the red car' >text
-printf '%s\n' "# $one" "> $one" "> > $two" "- $one" "- $two" >lines
+printf '%s\n' '# jane visits africa' '> jane vi-' "$(printf '> sits af\302\255')" '> rica' '> > my sister does not' '> > see the red car' '- jane visits' '  africa' '- my sister does not' 'see the red car' '> # jane visits africa' '> jane visits africa' >text
+printf '%s\n' "# $one" "> $one" "> > $two" "- $one" "- $two" "> # $one" "> $one" >lines
 gives "and of quotations, words with a hyphen, too, but no headings" lines --wrapped
 translate --align -- "- jane visits africa" >out
 check "links count the words of the whole line" grep -qx -- "- $one ||| 1-1 2-2 3-3" out
