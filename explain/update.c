@@ -6,7 +6,6 @@
 #include "model/checkpoint.h"
 #include "training/progress.h"
 
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -82,13 +81,11 @@ static bool run(Update *u, const Packed *source, const Packed *target, Error *er
 bool update_open(Update *u, const char *path, const Snapshot *snapshot, Error *error)
 {
     CheckpointFile file;
-    char name[PATH_MAX + 32];
     *u = (Update){.number = 1};
     if (snapshot->target.rows > LOSS_ROWS)
         return error_set(error, "`backward` takes a translation of at most %d tokens, not %d",
                          LOSS_ROWS, snapshot->target.rows);
-    if (!bundle_find(name, sizeof name, path, error) || !bundle_open(&file, name, error))
-        return false;
+    if (!bundle_open(&file, path, error)) return false;
     bool good = read_file(u, &file, &snapshot->model->config, error);
     checkpoint_close(&file);
     return good && run(u, &snapshot->source, &snapshot->target, error);

@@ -34,10 +34,12 @@ bool bundle_find(char *file, size_t size, const char *path, Error *error)
 
 bool bundle_open(CheckpointFile *checkpoint, const char *path, Error *error)
 {
+    char file[PATH_MAX + 32];
     struct stat about;
-    return stat(path, &about) == 0 && S_ISDIR(about.st_mode)
-               ? marian_open(checkpoint, path, error)
-               : checkpoint_open(checkpoint, path, error);
+    if (!bundle_find(file, sizeof file, path, error)) return false;
+    return stat(file, &about) == 0 && S_ISDIR(about.st_mode)
+               ? marian_open(checkpoint, file, error)
+               : checkpoint_open(checkpoint, file, error);
 }
 
 /* Creates the network that a checkpoint describes, and reads its weights: prepared, or if they
@@ -106,11 +108,9 @@ static bool load(Bundle *bundle, CheckpointFile *checkpoint, BundleMatrices matr
 bool bundle_load(Bundle *bundle, const char *path, BundleMatrices matrices,
                  const Intervention *change, Error *error)
 {
-    char file[PATH_MAX + 32];
     CheckpointFile checkpoint;
     *bundle = (Bundle){0};
-    return bundle_find(file, sizeof file, path, error) &&
-           bundle_open(&checkpoint, file, error) &&
+    return bundle_open(&checkpoint, path, error) &&
            load(bundle, &checkpoint, matrices, change, error);
 }
 

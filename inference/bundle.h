@@ -25,15 +25,14 @@ typedef struct Bundle {
  * such file: the toy model that comes with qkv (base/file.h). false: there is none. */
 bool bundle_find(char *file, size_t size, const char *path, Error *error);
 
-/* Opens what bundle_find found: a checkpoint, or a folder of MarianMT (marian.h). */
+/* Opens the checkpoint, or folder of MarianMT, that bundle_find finds. */
 bool bundle_open(CheckpointFile *checkpoint, const char *path, Error *error);
 
 /* How a bundle has its matrices: prepared for inference (model/quantised.h), as they are or
  * quantised to int8; or in model.block: the model can be saved, but cannot translate. */
 typedef enum { BUNDLE_FLOAT, BUNDLE_INT8, BUNDLE_ROWS } BundleMatrices;
 
-/* Loads the checkpoint that bundle_find finds. change: made before its matrices are prepared; or
- * NULL */
+/* Loads what bundle_open opens. change: made before its matrices are prepared; or NULL */
 bool bundle_load(Bundle *bundle, const char *path, BundleMatrices matrices,
                  const Intervention *change, Error *error);
 
