@@ -48,14 +48,13 @@ static bool restore_case(char **text, const Passages *p, const Sentence *s, Erro
     return good;
 }
 
-/* r->text (=) the translation with the marks, and the spans that it lacks: first .. of the sentence. */
-static bool copy_spans(SentenceAnswer *r, const Passages *p, const Sentence *s, int first,
-                       Error *error)
+/* r->text (=) the translation with the marks, and the spans that it lacks and no placeholder stands for. */
+static bool copy_spans(SentenceAnswer *r, const Passages *p, const Sentence *s, Error *error)
 {
-    CopySpan *span = calloc((size_t)(s->spans + s->marks), sizeof *span);
-    int count = 0;
+    int count = 0, first = p->placeholder ? s->spans : 0, end = s->spans + s->marks;
+    CopySpan *span = calloc((size_t)end + 1, sizeof *span);
     bool good = span || error_memory(error, "for the spans of a translation");
-    for (int i = first; good && i < s->spans + s->marks; i++) {
+    for (int i = first; good && i < end; i++) {
         const CopySpan *kept = &p->span[s->span + i];
         if ((i >= s->spans || kept->first < kept->end) && *kept->text) span[count++] = *kept;
         else good = strings_add(&r->missing, kept->text, error);
@@ -87,21 +86,13 @@ static bool find_missing(SentenceAnswer *r, const Passages *p, const char *sente
 /* Decodes a translation of sentence `number`. */
 static bool render(SentenceAnswer *r, const Passages *p, int number, bool copies, Error *error)
 {
-    const Tokenizer *tokenizer = p->bundle->vocabulary.tokenizer[TARGET];
     const Sentence *s = &p->sentence[number];
     const Hypothesis *h = r->hypothesis;
-    bool placeholders = p->placeholder;
     r->replaced = calloc((size_t)h->length, sizeof *r->replaced);
     if (!r->replaced) return error_memory(error, "for a translation");
     for (int t = 0; p->given && t < h->length; t++) r->replaced[t] = p->given->unknown[t];
-    if ((copies && !copying_choose(r->replaced, &r->lazy, error)) ||
-        (placeholders && !put_back(r, p, s, error)))
-        return false;
-    int first = placeholders ? s->spans : 0;  // to be copied
-    return (first < s->spans + s->marks
-                ? copy_spans(r, p, s, first, error)
-                : tokenizer_decode_replaced(tokenizer, &r->text, h->id, (size_t)h->length,
-                                            r->replaced, error)) &&
+    return (!copies || copying_choose(r->replaced, &r->lazy, error)) &&
+           (!p->placeholder || put_back(r, p, s, error)) && copy_spans(r, p, s, error) &&
            (s->written == CASE_SENTENCE || restore_case(&r->text, p, s, error));
 }
 
