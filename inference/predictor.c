@@ -55,13 +55,13 @@ static void candidates_find(Predictor *predictor)
     for (int s = 0; s < batch->source.sentences; s++) {
         const SearchTask *task = &batch->task[s];
         Candidates *c = &predictor->candidates[s];
-        int more[2 + PLACEHOLDERS] = {ID_END, ID_UNKNOWN}, extra = 2;
+        uint64_t *bits = predictor->bits;
+        shortlist_add(bits, ID_END), shortlist_add(bits, ID_UNKNOWN);
         for (int i = 0; task->placeholder && i < PLACEHOLDERS; i++)
-            more[extra++] = task->placeholder + i;
-        shortlist_add(predictor->bits, more, extra);
-        shortlist_add(predictor->bits, task->prefix, task->prefix_length);
-        c->count = shortlist_find(c->token, predictor->bits, batch->ensemble->shortlist,
-                                  task->source, task->length, C);
+            shortlist_add(bits, task->placeholder + i);
+        for (int i = 0; i < task->prefix_length; i++) shortlist_add(bits, task->prefix[i]);
+        c->count = shortlist_find(c->token, bits, batch->ensemble->shortlist, task->source,
+                                  task->length, C);
         int8_gather(c->rows, w->output.int8, c->token, c->count);
         for (int i = 0; i < c->count; i++) c->bias[i] = w->logits_bias[c->token[i]];
     }

@@ -40,23 +40,13 @@ int shortlist_most(const Shortlist *s, const int *id, int n, int C)
     return sum < (size_t)C ? (int)sum : C;
 }
 
-static void add(uint64_t *bits, int token)
-{
-    bits[token / 64] |= 1ULL << token % 64;
-}
-
-void shortlist_add(uint64_t *bits, const int *token, int count)
-{
-    for (int i = 0; i < count; i++) add(bits, token[i]);
-}
-
 int shortlist_find(int *token, uint64_t *bits, const Shortlist *s, const int *id, int n, int C)
 {
     int count = 0;
     for (int j = 0; j < n; j++) {
         const uint16_t *list = s->list + s->start[id[j]];
-        for (int k = 1; k <= list[0]; k++) add(bits, list[k]);
-        if (s->joint) add(bits, id[j]);
+        for (int k = 1; k <= list[0]; k++) shortlist_add(bits, list[k]);
+        if (s->joint) shortlist_add(bits, id[j]);
     }
     for (size_t word = 0; word < shortlist_words(C); word++)
         for (; bits[word]; bits[word] &= bits[word] - 1)

@@ -31,13 +31,16 @@ void shortlist_free(Shortlist *shortlist);  // allowed on {0}
 /* At most how many tokens of a vocabulary of C the source id [n] gives. */
 int shortlist_most(const Shortlist *shortlist, const int *id, int n, int C);
 
-/* token (=) the tokens of the source id [n] and those of shortlist_add, ascending; returns how
- * many.   bits [shortlist_words(C)]: scratch, 0 before shortlist_add and afterwards */
+/* Adds a token to those of the source.   bits [shortlist_words(C)]: 0 before the first */
+static inline void shortlist_add(uint64_t *bits, int token)
+{
+    bits[token / 64] |= 1ULL << token % 64;
+}
+
+/* token (=) the tokens of the source id [n] and those of shortlist_add, ascending; returns how many. The
+ * bits are 0 afterwards. */
 int shortlist_find(int *token, uint64_t *bits, const Shortlist *shortlist, const int *id, int n,
                    int C);
-
-/* Further tokens. */
-void shortlist_add(uint64_t *bits, const int *token, int count);
 
 static inline size_t shortlist_words(int C)
 {
