@@ -456,9 +456,9 @@ static bool add_sentence(Passages *p, size_t begin, size_t end, Error *error)
     if (!e.lowered || s.written == CASE_HEADLINE)
         s.written = CASE_SENTENCE;  // names: "Good Morning, Mary"
     if (good && letters) {
-        good = GROW(p->sentence, p->sentence_size, (size_t)p->lines.count + 1) ||
-               error_memory(error, "for the sentences of a text");
-        good = good && encode(p, &s, &e, error);
+        good = (GROW(p->sentence, p->sentence_size, (size_t)p->lines.count + 1) ||
+                error_memory(error, "for the sentences of a text")) &&
+               encode(p, &s, &e, error);
         if (good) p->sentence[p->lines.count - 1] = s, passage->count++;
     }
     free(e.text);
@@ -591,9 +591,7 @@ static bool find_tag(Passage *passage, const Passages *p, Error *error)
     const TextProfile *text = &p->bundle->text;
     if (text->known && text->tags == 0) return true;
     passage->tag = tokenizer_tag(p->tokenizer, passage->text, passage->length);
-    if (passage->tag)
-        while (passage->tag < passage->length && words_blank(passage->text[passage->tag]))
-            passage->tag++;
+    while (passage->tag && words_blank(passage->text[passage->tag])) passage->tag++;
     if (passage->tag || text->tags < MANY_TAGS || all_blank(passage->text, 0, passage->length))
         return true;
     char known[64] = "";
