@@ -191,7 +191,9 @@ static bool translate(Answer *answer, const char *text)
 {
     if (!read_lines(answer, text)) return false;
     Ensemble ensemble = ensemble_of(&web.model);
-    TranslatorInput input = {.source = idlines_packed(&answer->lines), .line = 1};
+    TranslatorInput input = {.source = idlines_packed(&answer->lines),
+                             .placeholder = vocabulary_placeholder(&web.vocabulary),
+                             .line = 1};
     return translator_run(&answer->found, &ensemble, &input, &search_copying,
                           workers_start(1, NULL), NULL, &web.error);
 }

@@ -120,10 +120,10 @@ wrong "two models for a pair" 1 "two models for en-fr" "$BIN/serve" --model "$mo
 language 60 10
 "$BIN/train" $tiny $corpus --max-updates 2 --output run --quiet
 wrong "no languages" 1 "which languages run translates is not known: write --model SOURCE-TARGET=run" "$BIN/serve" --model run
-wrong "a key of two words" 1 "two, line 2: an API key has no blank in it" sh -c "printf 'one\nand two\n' >two; '$BIN/serve' --model '$model' --api-keys two"
+wrong "a key of two words" 1 "two, line 2: an API key has no blank in it" sh -c "printf 'one\nand two\n' >two; timeout 60 '$BIN/serve' --model '$model' --api-keys two"
 for pair in zh-Hans en-fr-ca; do
-    wrong "no pair: $pair" 1 "SOURCE-TARGET=PATH, such as en-fr=checkpoints/mine or pt-BR-en=" "$BIN/serve" --model "$pair=$model"
+    wrong "no pair: $pair" 1 "SOURCE-TARGET=PATH, such as en-fr=checkpoints/mine or pt-BR-en=" timeout 60 "$BIN/serve" --model "$pair=$model"
 done
-wrong "an expression that is none" 1 "^serve: --protect cannot use the regular expression '('" "$BIN/serve" --model "$model" --protect "("
+wrong "an expression that is none" 1 "^serve: --protect cannot use the regular expression '('" timeout 60 "$BIN/serve" --model "$model" --protect "("
 wrong "a file without keys" 1 "has no API key" "$BIN/serve" --model "$model" --api-keys /dev/null
 wrong "an option of translate" 2 "leave out --n-best" "$BIN/serve" --n-best 3

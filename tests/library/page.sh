@@ -41,6 +41,15 @@ if command -v node >/dev/null; then
     timeout 200 node "$here/tests/fixtures/own-page.js" "$browser" "$PWD/own.html" "$scratch/own" sentences translations >checks 2>errors
     [ -s checks ] && [ ! -s errors ] || fail "the own page" "$(tail -n 3 errors)"
     count_checks
+    language 200 10  # a model of unknown languages that likes placeholders
+    sed -i 's/[A-Z]*E[A-Z]*/<ph1>/g' train.t valid.t
+    # shellcheck disable=SC2086
+    "$latest" "$BIN/train" $tiny $corpus --augment 0.5 --max-updates 10 --quiet --output bare
+    "$BIN/translate" --model bare --page bare.html 2>said
+    check "--page says that the languages are not known" grep -q "^translate: the page calls its languages unknown: " said
+    timeout 200 node "$here/tests/fixtures/own-page.js" "$browser" "$PWD/bare.html" "$scratch/bare-profile" valid.s >checks 2>errors
+    [ -s checks ] && [ ! -s errors ] || fail "the page of unknown languages" "$(tail -n 3 errors)"
+    count_checks
     wrong "a page of a text" 2 "goes with it" "$BIN/translate" --page x.html "a text"
 fi
 size=$(wc -c <"$page")
