@@ -14,7 +14,7 @@ typedef struct Exchange {
     Server *server;
     const char *method, *path;
     json_t *request;      // its parameters: the body, JSON or a form, and the query
-    char client[64];      // the address, of behind a proxy on this machine
+    char client[64];      // the address; behind a proxy on this machine, the one that it names
     const char *allowed;  // methods of the path, for status 405
     /* for the log */
     const char *pair;
