@@ -22,7 +22,6 @@
 #include "commands/command.h"
 #include "commands/train/console.h"
 #include "commands/train/pictures.h"
-#include "commands/train/presets.h"
 #include "commands/train/report.h"
 #include "training/distributed.h"
 

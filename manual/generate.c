@@ -11,7 +11,6 @@
 #include "base/file.h"
 #include "base/options.h"
 #include "commands/serve/settings.h"
-#include "commands/train/presets.h"
 #include "commands/train/settings.h"
 #include "commands/translate/request.h"
 #include "manual/roff.h"

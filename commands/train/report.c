@@ -4,9 +4,7 @@
 #include "base/clock.h"
 #include "base/textstream.h"
 #include "commands/command.h"
-#include "commands/train/auto.h"
 #include "commands/train/console.h"
-#include "commands/train/presets.h"
 #include "training/distributed.h"
 
 #include <inttypes.h>

@@ -4,7 +4,6 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/hash.h"
-#include "commands/train/auto.h"
 #include "commands/train/console.h"
 #include "inference/bundle.h"
 #include "inference/scoring.h"

@@ -2,7 +2,6 @@
 #include "commands/train/settings.h"
 
 #include "base/file.h"
-#include "commands/train/presets.h"
 #include "data/text.h"
 #include "inference/bundle.h"
 #include "model/checkpoint.h"

@@ -1,4 +1,6 @@
-/* settings.h -- the options of ./train. */
+/* settings.h -- the options of ./train; its presets, which are values of them for a size of corpus
+ * (settings-presets.c); and --preset auto, what it chooses by itself, from the training text and the
+ * processor. docs/results.md has the runs that these choices come from. */
 #pragma once
 
 #include "base/options.h"
@@ -8,6 +10,9 @@
 #include "training/config.h"
 
 #include <limits.h>
+#include <stdio.h>
+
+enum { PRESET_TOY, PRESET_TINY, PRESET_SMALL, PRESET_BASE, PRESETS, PRESET_AUTO = PRESETS };
 
 typedef enum { VOCABULARY_JOINT, VOCABULARY_SEPARATE } VocabularyChoice;
 
@@ -64,7 +69,7 @@ typedef struct Settings {
     CorpusFiles train, valid;             // what data.train and data.valid name, and --replay's
     TrainingConfig before;                // of the run that goes on: set by settings_agree
     bool automatic;                       // --preset auto, and a corpus of one's own
-    double words, pairs;                  // of its training text (commands/train/auto.h)
+    double words, pairs;                  // of its training text: set by auto_choose
     double seconds;                       // that --time gives; 0: no limit
     struct Settings *replay;              // of the run whose text --replay reads; or NULL
     unsigned frozen;           // what --freeze names, a sum of PART_… (model/params.h)
@@ -106,3 +111,27 @@ void settings_changed(char text[CHANGED_TEXT], const Settings *settings);
  * earlier version, goes on with 0. Automatic settings become those of the run, but for what is
  * given. settings->before (=) the options of its training. */
 bool settings_agree(Settings *settings, const char *config, const char *path, Error *error);
+
+/* ---- presets ---- */
+
+/* In the order of the help, then "auto"; NULL after the last. */
+extern const char *const preset_names[];
+extern const char *const preset_purposes[];
+
+bool preset_apply(const OptionGroup *groups, int count, int preset, Error *error);
+
+/* The table of the presets' values, a line for each option. */
+void presets_print(FILE *out);
+
+/* If the settings are automatic: sets vocabulary, network and how it learns, from the text, but for
+ * what is given. With --init, vocabulary and network are the model's, and it learns at a third of the
+ * rate for a quarter of the updates. */
+bool auto_choose(Settings *settings, const CorpusText *text, Error *error);
+
+/* The same for the number of updates: with --time, those that fit; 0: as long as much is gained.
+ * Warm-up, moving average, validations, and whether few updates do without R-Drop follow from it. */
+bool auto_lengthen(Settings *settings, const CorpusReport *train, const CorpusReport *valid,
+                   double fit, Error *error);
+
+/* Says what was chosen, each with its reason. */
+void auto_report(const Settings *settings, const CorpusReport *train);

@@ -1,6 +1,5 @@
 /* config.c -- the shape of a network as options: what does not fit, what a configuration of an
  * older run means, and that a run goes on only with the network that it has. */
-#include "commands/train/presets.h"
 #include "commands/train/settings.h"
 #include "tests/fixtures/variants.h"
 
