@@ -253,13 +253,13 @@ bool tokenizer_encode_begins(const Tokenizer *tokenizer, Ids *ids, Ids *begin, c
     });
 }
 
-char *tokenizer_split(const Tokenizer *tokenizer, const char *text, Error *error)
+char *tokenizer_split(const void *tokenizer, const char *text, Error *error)
 {
     char *split = nullptr;
     guarded(error, [&] {
         std::vector<std::string> pieces;
-        if (!done(tokenizer->processor.Encode(text, &pieces), "cannot tokenize", error))
-            return false;
+        auto &processor = static_cast<const Tokenizer *>(tokenizer)->processor;
+        if (!done(processor.Encode(text, &pieces), "cannot tokenize", error)) return false;
         std::string joined;
         for (const std::string &piece : pieces) joined += (joined.empty() ? "" : " ") + piece;
         split = strdup(joined.c_str());

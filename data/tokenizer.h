@@ -146,8 +146,9 @@ static inline bool tokenizer_encode(const Tokenizer *tokenizer, Ids *ids, const 
     return tokenizer_encode_begins(tokenizer, ids, NULL, text, length, error);
 }
 
-/* The pieces of a text with a space between each two, for free(); NULL after an error. */
-char *tokenizer_split(const Tokenizer *tokenizer, const char *text, Error *error);
+/* The pieces of a text with a space between each two, for free(); NULL after an error. The tokenizer is
+ * a Tokenizer: BLEU, which calls this, knows none. */
+char *tokenizer_split(const void *tokenizer, const char *text, Error *error);
 
 /* *text = the text of count ids, malloc'ed, ended by NUL. </s> and <pad> give no text, <unk>
  * gives "⁇". The text is valid UTF-8 with nothing below U+0020. An id outside 0..V-1 is an error.

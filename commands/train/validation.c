@@ -87,11 +87,6 @@ static bool find_loss(Validation *v, Error *error)
                      training_advice(advice, &v->run->settings->training));
 }
 
-static char *split_pieces(const void *tokenizer, const char *text, Error *error)
-{
-    return tokenizer_split(tokenizer, text, error);
-}
-
 /* A reference as the model would write it, in its normal form; or as it is, if the model lacks a
  * character of it. For free(); NULL after an error. */
 static char *reference_of(const Validation *v, size_t pair, Error *error)
@@ -109,11 +104,9 @@ static char *reference_of(const Validation *v, size_t pair, Error *error)
 
 static bool score_translations(Validation *v, Error *error)
 {
-    Bleu bleu = {.tokenization = (Tokenization)v->run->settings->data.bleu_tokenize};
-    if (bleu.tokenization == TOKENIZATION_SPM) {
-        bleu.split = split_pieces;
-        bleu.context = v->run->vocabulary.tokenizer[TARGET];
-    }
+    Bleu bleu = {.tokenization = (Tokenization)v->run->settings->data.bleu_tokenize,
+                 .context = v->run->vocabulary.tokenizer[TARGET]};
+    if (bleu.tokenization == TOKENIZATION_SPM) bleu.split = tokenizer_split;
     Chrf chrf = {.word_order = 0};
     for (int s = 0; s < v->translated; s++) {
         char *reference = reference_of(v, (size_t)s, error),

@@ -18,11 +18,6 @@ static bool keeps_segments(const Request *r)
                                    r->significance > SIGNIFICANCE_NONE);
 }
 
-static char *split_pieces(const void *tokenizer, const char *text, Error *error)
-{
-    return tokenizer_split(tokenizer, text, error);
-}
-
 bool scores_open(Scores *scores, const Request *r, const Tokenizer *tokenizer, Error *error)
 {
     int systems = r->hypothesis.count ? r->hypothesis.count : 1;
@@ -33,7 +28,7 @@ bool scores_open(Scores *scores, const Request *r, const Tokenizer *tokenizer, E
     if (r->bleu_model && (!vocabulary_read(own, model, error) || !vocabulary_load(own, error)))
         return false;
     if (bleu.tokenization == TOKENIZATION_SPM) {
-        bleu.split = split_pieces;
+        bleu.split = tokenizer_split;
         bleu.context = r->bleu_model ? own->tokenizer[TARGET] : tokenizer;
     }
     scores->none = statistics_none(&bleu);
