@@ -25,9 +25,9 @@
 #include "commands/train/report.h"
 #include "training/distributed.h"
 
-static volatile sig_atomic_t stop_signal, save_signal;  // received by this process
-static int stop;            // the largest signal of all ranks, the same on each
-static char stopping[160];  // printed on a signal if there are several ranks
+static volatile sig_atomic_t save_signal;  // received by this process, as file_stop
+static int stop;                           // the largest signal of all ranks, the same on each
+static char stopping[160];                 // printed on a signal if there are several ranks
 
 /* The first signal asks to stop after this update; a second one ends the program at once, but
  * not SIGHUP, which a terminal that closes sends twice. SIGUSR1 asks to save. When a rank dies,
@@ -39,14 +39,14 @@ static void on_signal(int number)
         save_signal = 1;
         return;
     }
-    stop_signal = number;
+    file_stop = number;
     signal(number, number == SIGHUP ? SIG_IGN : SIG_DFL);
     if (write(STDERR_FILENO, stopping, strlen(stopping))) {}
 }
 
-static void catch_signals(bool quiet)
+static void catch_signals(void)
 {
-    if (distributed.ranks > 1 && distributed.rank == 0 && !quiet)
+    if (distributed.ranks > 1 && console_bar.out)
         snprintf(stopping, sizeof stopping,
                  "%s: stops after this update; if a rank has died, "
                  "the same command resumes from the last checkpoint\n",
@@ -220,10 +220,10 @@ static bool record(Run *run, const Validation *v, Error *error)
  * fails is tried again at the next validation. */
 static bool validate_candidate(Run *run, Validation *v, Error *error)
 {
-    if (stop_signal) return true;
+    if (file_stop) return true;
     real *weights = run->model.block, *ema = run->trainer->optimizer.ema;
     if (ema) transformer_use(&run->model, ema);
-    bool good = validation_run(v, &stop_signal, error);
+    bool good = validation_run(v, error);
     bool best = good && record(run, v, error);
     if (good) tried(ATTENTION, !best || pictures_attention(run, v, error), error);
     transformer_use(&run->model, weights);
@@ -276,8 +276,7 @@ static bool validate_best(Run *run, Validation *v, Error *error)
     bool good = run_read_weights(best, &run->model.params, run->best, error);
     transformer_use(&run->model, best);
     good = good && run_find_head(run, error) &&
-           ((validation_run(v, &stop_signal, error) && pictures_attention(run, v, error)) ||
-            v->ids.stopped);
+           ((validation_run(v, error) && pictures_attention(run, v, error)) || v->ids.stopped);
     transformer_use(&run->model, weights);
     free(best);
     return good;
@@ -299,7 +298,7 @@ static void draw_again(Run *run, Validation *v, Error *error)
  * Saves if any has received SIGUSR1. */
 static bool agree_on_signals(Run *run, Error *error)
 {
-    int asked = stop_signal ? -stop_signal : !save_signal;  // below 0: stop; 0: save
+    int asked = file_stop ? -file_stop : !save_signal;  // below 0: stop; 0: save
     if (asked == 0) save_signal = 0;
     if (!distributed_agree(true, error) || !distributed_least(&asked, error)) return false;
     if (asked < 0) stop = -asked;
@@ -361,10 +360,9 @@ static bool train_into_folder(Run *run, Validation *validation, Error *error)
         console_say("warning       the checkpoint does not record its training text, as it "
                     "is of an earlier version: training must go on with the same text");
     run->complete = limit && !validation_due(run);
-    bool good = run_begin(run, error);
-    for (int r = 0; r < RECORDERS && good && distributed.rank == 0; r++)
-        good = recorders[r]->open(run, error);
-    catch_signals(run->settings->run.quiet);  // until here there is nothing to save
+    bool first = distributed.rank == 0, good = !first || run_begin(run, error);
+    for (int r = 0; first && good && r < RECORDERS; r++) good = recorders[r]->open(run, error);
+    catch_signals();  // until here there is nothing to save
     good = distributed_agree(good, error) && train(run, validation, error);
     for (int r = 0; r < RECORDERS; r++)
         if (recorders[r]->close) recorders[r]->close();

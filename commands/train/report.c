@@ -242,7 +242,7 @@ static bool time_validation(double *each, Validation *v, size_t in_epoch, Error 
     int epochs = v->run->valid_epochs;
     double begin = clock_seconds();
     v->search.max_tokens = (int)(report->tokens[TARGET] / report->kept) + 1;
-    if (!validation_run(v, NULL, error)) return false;
+    if (!validation_run(v, error)) return false;
     *each = clock_seconds() - begin;
     *each *= fmax(c->valid_every ? 1.0 / c->valid_every : 0,
                   epochs ? 1.0 / (epochs * (double)in_epoch) : 0);
@@ -395,6 +395,6 @@ void report_end(const Run *run, const char *limit)
         if (access(folder_file(path, &run->folder, pictures[i]), F_OK) == 0)
             strcat(strcat(names, ", "), pictures[i]);
     console_say("written to %s: %s", run->settings->run.output, names);
-    command_say_missing(run->settings->run.quiet ? NULL : stderr, run->missing);
+    command_say_missing(console_bar.out, run->missing);
     say_command(run);
 }

@@ -1,6 +1,7 @@
 /* validation.c -- loss and translations of held-out pairs; see validation.h. */
 #include "commands/train/validation.h"
 
+#include "base/file.h"
 #include "scores/bleu.h"
 #include "scores/chrf.h"
 #include "training/distributed.h"
@@ -131,14 +132,15 @@ static int by_number(const void *a, const void *b)
 }
 
 /* v->doubtful (=) the 2 % quantile of log p / length */
-static bool translate(Validation *v, const volatile sig_atomic_t *stop, Error *error)
+static bool translate(Validation *v, Error *error)
 {
     size_t count = (size_t)v->translations;
     Ensemble alone = ensemble_of(&v->run->model);
     TranslatorInput input = {.placeholder = vocabulary_placeholder(&v->run->vocabulary)};
     Packed target;
     if (!batches_packed(&v->batches, &input.source, &target, 0, count, error) ||
-        !translator_run(&v->ids, &alone, &input, &v->search, v->run->workers, stop, error) ||
+        !translator_run(&v->ids, &alone, &input, &v->search, v->run->workers, &file_stop,
+                        error) ||
         v->ids.stopped)
         return false;
     double *each = malloc(count * sizeof *each);
@@ -159,8 +161,8 @@ static bool translate(Validation *v, const volatile sig_atomic_t *stop, Error *e
     return good && score_translations(v, error);
 }
 
-bool validation_run(Validation *v, const volatile sig_atomic_t *stop, Error *error)
+bool validation_run(Validation *v, Error *error)
 {
     free_results(v);
-    return find_loss(v, error) && (v->translations == 0 || translate(v, stop, error));
+    return find_loss(v, error) && (v->translations == 0 || translate(v, error));
 }

@@ -5,8 +5,6 @@
  * themselves and their moving average, which training resumes from. */
 #pragma once
 
-#include <signal.h>
-
 #include "commands/train/run.h"
 #include "inference/translator.h"
 
@@ -28,6 +26,6 @@ typedef struct Validation {
 bool validation_create(Validation *validation, Run *run, Error *error);
 void validation_free(Validation *validation);
 
-/* Computes the results with the current weights of run->model. False with ids.stopped if *stop was
- * set during the translation; false with an error if the loss is not finite. */
-bool validation_run(Validation *validation, const volatile sig_atomic_t *stop, Error *error);
+/* Computes the results with the current weights of run->model. False with ids.stopped if file_stop
+ * was set during the translation; false with an error if the loss is not finite. */
+bool validation_run(Validation *validation, Error *error);
