@@ -121,9 +121,10 @@ static bool validation_due(const Run *run)
 }
 
 /* Writes a line of metrics, the means since the last one, and starts new sums. */
-static void log_metrics(Run *run, Throughput *t, Error *error)
+static void log_metrics(Run *run, Error *error)
 {
     Progress *p = &run->progress;
+    Throughput *t = &run->throughput;
     double tokens = (double)p->tokens;
     MetricsLine line = {.kind = METRICS_TRAIN,
                         .update = p->update,
@@ -149,9 +150,10 @@ static void record_frames(Run *run, double loss, Error *error)
             tried(RECORDS, false, error);
 }
 
-static bool update(Run *run, Throughput *t, Error *error)
+static bool update(Run *run, Error *error)
 {
     Progress *p = &run->progress;
+    Throughput *t = &run->throughput;
     UpdateStats stats;
     double start = clock_seconds();
     size_t in_epoch = batches_updates(&run->batches, (uint64_t)p->epoch);
@@ -172,9 +174,9 @@ static bool update(Run *run, Throughput *t, Error *error)
     t->seconds += seconds;
     t->tokens += stats.tokens;
     record_frames(run, stats.loss.nll / (double)stats.loss.tokens, error);
-    report_progress(run, t);
+    report_progress(run);
     int every = p->update <= 20 ? 1 : p->update <= 500 ? 5 : 50;  // updates from line to line
-    if (p->update % every == 0) log_metrics(run, t, error);
+    if (p->update % every == 0) log_metrics(run, error);
     return true;
 }
 
@@ -187,12 +189,11 @@ static bool record(Run *run, const Validation *v, Error *error)
 {
     Progress *p = &run->progress, before = *p;
     const Quality *quality = &v->quality;
-    double exact = v->translated ? 100.0 * v->exact / v->translated : NAN;
     MetricsLine line = {.kind = METRICS_VALID,
                         .update = p->update,
                         .epoch = p->epoch,
                         .loss = quality->loss,
-                        .exact = exact,
+                        .exact = v->translated ? 100.0 * v->exact / v->translated : NAN,
                         .bleu = quality->bleu,
                         .chrf = quality->chrf,
                         .seconds = p->seconds};
@@ -207,8 +208,7 @@ static bool record(Run *run, const Validation *v, Error *error)
     if (best) p->best = *quality, p->best_update = p->update;
     report_validation(run, v, best);
     if (!metrics_add(&run->metrics, &line, error)) tried(RECORDS, false, error);
-    if (!best ||
-        tried(BEST, run_find_head(run, error) && run_save(run, run->best, false, error), error))
+    if (!best || tried(BEST, run_find_head(run, error) && run_save(run, false, error), error))
         return best;
     p->best = before.best, p->best_update = before.best_update;
     p->validated = before.validated;  // if the run ends here, the same command validates again
@@ -235,11 +235,12 @@ static bool validate_candidate(Run *run, Validation *v, Error *error)
 static bool save_last(Run *run, Error *error)
 {
     if (!optimizer_send(&run->trainer->optimizer, distributed_gather, error)) return false;
+    if (distributed.rank > 0) return true;
     const Progress *now = &run->progress, *saved = &run->saved;
     if (run_hold(run, error) && now->update == saved->update &&
         now->validated == saved->validated)
         return true;
-    if (tried(LAST, run_save(run, run->last, true, error), error)) run->saved = *now;
+    if (tried(LAST, run_save(run, true, error), error)) run->saved = *now;
     return true;
 }
 
@@ -249,7 +250,7 @@ static bool validate(Run *run, Validation *v, Error *error)
     bool first = distributed.rank == 0;
     bool good = optimizer_send(&run->trainer->optimizer, distributed_gather, error);
     // a run that is killed has last.safetensors beside the first best.safetensors
-    if (good && first && run->saved.update < 0 && run_save(run, run->last, true, error))
+    if (good && first && run->saved.update < 0 && run_save(run, true, error))
         run->saved = run->progress;
     good = good && (!first || validate_candidate(run, v, error));
     good = distributed_agree(good, error) &&
@@ -310,7 +311,6 @@ static bool agree_on_signals(Run *run, Error *error)
 
 static bool train(Run *run, Validation *validation, Error *error)
 {
-    Throughput throughput = {0};
     if (run->progress.update == 0) record_frames(run, NAN, error);
     // a model that --init begins with stays the best until another one is better
     if (run->settings->fine_tuning.init && !run->resumed && !validate(run, validation, error))
@@ -327,7 +327,7 @@ static bool train(Run *run, Validation *validation, Error *error)
                 tried(ENDS + r, recorders[r]->end(run, error), error);
             return true;
         }
-        if (!update(run, &throughput, error)) return false;
+        if (!update(run, error)) return false;
     }
 }
 
@@ -337,21 +337,22 @@ static bool train_into_folder(Run *run, Validation *validation, Error *error)
     const char *limit = run->resumed ? finished(run) : NULL;
     char changed[CHANGED_TEXT];
     settings_changed(changed, run->settings);
-    if (limit)
+    if (limit) {
         console_say(
             "nothing is left to do: the run in %s has reached its %s; a larger %s goes on",
             run->settings->run.output, limit, limit);
-    if (limit && *changed)
-        console_say("these options have changed, without effect:%s", changed);
-    if (run->resumed && !limit)
+        if (*changed) console_say("these options have changed, without effect:%s", changed);
+    } else if (run->resumed) {
         console_say("going on    from update %lld of the run in %s", run->progress.update,
                     run->settings->run.output);
-    if (run->resumed && *changed && !limit)
-        console_say("changed     from here on:%s; learning rate %.3g, before %.3g", changed,
-                    schedule_rate(&run->settings->training, run->progress.update + 1),
-                    schedule_rate(&run->settings->before, run->progress.update));
-    if (run->reordered && !limit)
-        console_say("new epoch   the order of the sentences has changed: %s", run->reordered);
+        if (*changed)
+            console_say("changed     from here on:%s; learning rate %.3g, before %.3g", changed,
+                        schedule_rate(&run->settings->training, run->progress.update + 1),
+                        schedule_rate(&run->settings->before, run->progress.update));
+        if (run->reordered)
+            console_say("new epoch   the order of the sentences has changed: %s",
+                        run->reordered);
+    }
     if (*run->moved)
         console_say(
             "kernels     %s, no longer %s: the results will differ in their last digits",

@@ -278,9 +278,10 @@ bool report_estimate(Run *run, Validation *validation, Error *error)
 
 enum { SAMPLES = 3 };
 
-void report_progress(Run *run, const Throughput *t)
+void report_progress(Run *run)
 {
     const Progress *p = &run->progress;
+    const Throughput *t = &run->throughput;
     char done[NUMBER_TEXT], all[NUMBER_TEXT], rate[NUMBER_TEXT];
     static double first_end;      // of the first update of this process, in seconds
     static long long first = -1;  // its number

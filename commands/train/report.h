@@ -11,14 +11,7 @@ void report_begin(Run *run);
  * weights in memory, which they change. Collective. */
 bool report_estimate(Run *run, Validation *validation, Error *error);
 
-/* The work done since the last line of metrics. */
-typedef struct Throughput {
-    double flops, seconds;
-    long long tokens;
-} Throughput;
-
-void report_progress(Run *run, const Throughput *throughput);
-
+void report_progress(Run *run);
 void report_validation(const Run *run, const Validation *validation, bool best);
 
 /* limit: the option that has ended the run; NULL: a signal has. */

@@ -533,7 +533,6 @@ long long run_last_update(Run *run)
 
 bool run_begin(Run *run, Error *error)
 {
-    if (distributed.rank > 0) return true;
     const char *metrics = run->metrics.path;  // NULL but for run_hold
     bool ours = metrics && file_is(fileno(run->metrics.file), metrics);
     bool is_new = !run->folder.lock && !ours, exists = false;
@@ -565,7 +564,6 @@ bool run_begin(Run *run, Error *error)
 bool run_hold(Run *run, Error *error)
 {
     Metrics *m = &run->metrics;
-    if (distributed.rank > 0) return true;
     if (folder_hold(&run->folder, error)) {
         if (m->file && !file_is(fileno(m->file), m->path)) {
             bool good = metrics_write(m, error);
@@ -585,15 +583,14 @@ bool run_hold(Run *run, Error *error)
 
 bool run_replace_text(Run *run, const char *path, char *text, Error *error)
 {
-    if (distributed.rank == 0 && run_hold(run, error))
-        return file_replace_text(path, text, error);
+    if (run_hold(run, error)) return file_replace_text(path, text, error);
     free(text);
     return true;
 }
 
-bool run_save(Run *run, const char *path, bool whole, Error *error)
+bool run_save(Run *run, bool whole, Error *error)
 {
-    if (distributed.rank > 0) return true;
+    const char *path = whole ? run->last : run->best;
     TextProfile profile = run->profile;
     profile.doubtful = run->progress.doubtful;
     if (whole) profile.aligning_layer = profile.aligning_head = 0;  // of the best model alone

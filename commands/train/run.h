@@ -11,8 +11,8 @@
  *
  * With several ranks (training/distributed.h) every rank reads the corpus. Only rank 0 uses the
  * folder; it sends what it reads there (tokenizer, weights, moments, progress) to the others.
- * run_read and run_prepare are collective: they succeed or fail on all ranks.
- * The other functions do nothing on ranks other than 0. */
+ * run_read, run_prepare, run_fit_time, run_time_updates and run_update are collective: they succeed
+ * or fail on all ranks. Those from run_begin on are for rank 0. */
 #pragma once
 
 #include "commands/train/folder.h"
@@ -28,6 +28,12 @@
 #include "training/metrics.h"
 #include "training/progress.h"
 #include "training/trainer.h"
+
+/* The work done since the last line of metrics. */
+typedef struct Throughput {
+    double flops, seconds;
+    long long tokens;
+} Throughput;
 
 typedef struct Run {
     Settings *settings;
@@ -51,6 +57,7 @@ typedef struct Run {
     Trainer *trainer;
     Batches batches;
     Augment augment;
+    Throughput throughput;
     WordLinks links;          // {0} until run_find_head
     Guide guide;              // the links, if supervision has them
     Supervision supervision;  // of the trainer
@@ -101,9 +108,9 @@ bool run_hold(Run *run, Error *error);
  * save that finds it so says it, and the next text has this one in it. */
 bool run_replace_text(Run *run, const char *path, char *text, Error *error);
 
-/* Writes the model's weights, and with `whole` the state of training, which needs
- * optimizer_send to rank 0 first. */
-bool run_save(Run *run, const char *path, bool whole, Error *error);
+/* Writes the model's weights to best.safetensors; or with `whole` to last.safetensors, with the
+ * state of training, which needs optimizer_send to rank 0 first. */
+bool run_save(Run *run, bool whole, Error *error);
 
 /* Finds the head that aligns words best, for the next run_save. */
 bool run_find_head(Run *run, Error *error);
