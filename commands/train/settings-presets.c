@@ -48,11 +48,12 @@ static const struct {
 // clang-format on
 enum { SETTINGS = sizeof settings / sizeof *settings };
 
-bool preset_apply(const OptionGroup *groups, int count, int preset, Error *error)
+bool preset_apply(Settings *s, int preset, Error *error)
 {
     bool good = true;
-    for (int s = 0; good && s < SETTINGS; s++)
-        good = options_set(groups, count, settings[s].option, settings[s].value[preset], error);
+    for (int i = 0; good && i < SETTINGS; i++)
+        good = options_set(s->groups, SETTINGS_GROUPS, settings[i].option,
+                           settings[i].value[preset], error);
     return good;
 }
 
@@ -99,9 +100,6 @@ static const struct Size *size_of(const Settings *s)
 static void choose(Settings *s, const CorpusText *text)
 {
     TrainingConfig *t = &s->training;
-    size_t n = text->pairs;
-    s->pairs = (double)n;
-    s->words = (double)(text->start[SOURCE][n] + text->start[TARGET][n]) / WORD_BYTES;
     const struct Size *size = size_of(s);
     if (corpus_is_unspaced(text, TARGET)) s->data.bleu_tokenize = TOKENIZATION_CHAR;
     t->batch_tokens = size->batch_tokens;
@@ -168,10 +166,12 @@ static void set_pace(Settings *s, const CorpusReport *train, const CorpusReport 
 
 bool auto_choose(Settings *s, const CorpusText *text, Error *error)
 {
-    Settings chosen = *s;
     if (!s->automatic) return true;
+    size_t n = text->pairs;
+    s->pairs = (double)n;
+    s->words = (double)(text->start[SOURCE][n] + text->start[TARGET][n]) / WORD_BYTES;
+    Settings chosen = *s;
     choose(&chosen, text);
-    s->words = chosen.words, s->pairs = chosen.pairs;
     int heads = chosen.model.heads;
     if (!s->fine_tuning.init) chosen.model.heads = 1;
     if (!settings_take(s, &chosen, error)) return false;

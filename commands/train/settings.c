@@ -9,6 +9,7 @@
 #include "training/distributed.h"
 #include "training/trainer.h"
 
+#include <libgen.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -154,7 +155,7 @@ void settings_defaults(Settings *s)
 void settings_documented(Settings *s)
 {
     settings_defaults(s);
-    preset_apply(s->groups, SETTINGS_GROUPS, PRESET_TINY, NULL);
+    preset_apply(s, PRESET_TINY, NULL);
 }
 
 static bool toy_corpus(DataConfig *data, Error *error)
@@ -162,7 +163,7 @@ static bool toy_corpus(DataConfig *data, Error *error)
     StringList *const list[] = {&data->train.source, &data->train.target, &data->valid.source,
                                 &data->valid.target};
     static const char *const name[] = {"train.en.gz", "train.fr.gz", "valid.en", "valid.fr"};
-    char path[4200];
+    char path[PATH_MAX];
     for (int i = 0; i < COUNT(name); i++) {
         if (!file_of_toy(path, sizeof path, name[i]))
             return error_set(error,
@@ -317,25 +318,6 @@ static bool apply_given(Settings *s, Error *error)
            options_parse(s->groups, SETTINGS_GROUPS, given->argc, given->argv, NULL, error);
 }
 
-/* Applies all sources of values in their order. The first call has preset -1: it finds out
- * whether a corpus is named, which decides the preset. toy: the toy corpus, with a sentence to
- * watch. */
-static bool apply(Settings *s, int preset, bool toy, Error *error)
-{
-    Given given = s->given;
-    options_free(s->groups, SETTINGS_GROUPS);
-    settings_defaults(s);
-    s->given = given;
-    if (toy &&
-        !options_set(s->groups, SETTINGS_GROUPS, "watch",
-                     "jane visits africa in september ||| jane visite l'afrique en septembre",
-                     error))
-        return false;
-    return (preset < 0 || preset_apply(s->groups, SETTINGS_GROUPS, preset, error)) &&
-           (!toy || options_set(s->groups, SETTINGS_GROUPS, "augment", "0", error)) &&
-           apply_given(s, error);
-}
-
 static void take_network(Settings *to, const Settings *from)
 {
     to->data.vocabulary = from->data.vocabulary;
@@ -414,13 +396,18 @@ static bool take_model(Settings *s, Error *error)
     return good;
 }
 
+/* Whether two texts, or NULL, are the same. */
+static bool same_text(const char *a, const char *b)
+{
+    return a && b ? !strcmp(a, b) : a == b;
+}
+
 /* Whether two are the same columns of the same files. */
 static bool same_file(const CorpusFile *a, const CorpusFile *b)
 {
-    return !strcmp(a->source, b->source) && !a->target == !b->target &&
-           !strcmp(a->languages ? a->languages : "", b->languages ? b->languages : "") &&
-           (a->target ? !strcmp(a->target, b->target)
-                      : !memcmp(a->column, b->column, sizeof a->column));
+    return same_text(a->source, b->source) && same_text(a->target, b->target) &&
+           same_text(a->languages, b->languages) &&
+           (a->target || !memcmp(a->column, b->column, sizeof a->column));
 }
 
 /* With --replay: adds to s->train the training files of the run that --init names, as that run read
@@ -428,7 +415,7 @@ static bool same_file(const CorpusFile *a, const CorpusFile *b)
 static bool add_replay(Settings *s, int runs, Error *error)
 {
     enum { MOST = 100 };
-    char path[PATH_MAX];
+    char name[PATH_MAX], path[PATH_MAX + 16];
     struct stat about;
     const char *init = s->fine_tuning.init;
     if (!s->fine_tuning.replay) return true;
@@ -438,12 +425,9 @@ static bool add_replay(Settings *s, int runs, Error *error)
                                 "would be known to the model");
     if (runs > MOST)
         return error_set(error, "--replay reads the texts of %d runs at most", MOST);
-    bool file_named = !stat(init, &about) && S_ISREG(about.st_mode);
-    const char *slash = strrchr(init, '/');
-    if (!file_named) snprintf(path, sizeof path, "%s/config.json", init);
-    else
-        snprintf(path, sizeof path, "%.*sconfig.json", slash ? (int)(slash + 1 - init) : 0,
-                 init);
+    snprintf(name, sizeof name, "%s", init);
+    bool is_file = !stat(init, &about) && S_ISREG(about.st_mode);
+    snprintf(path, sizeof path, "%s/config.json", is_file ? dirname(name) : name);
     Settings *old = s->replay = malloc(sizeof *old);
     if (!old) return error_memory(error, "to replay a text");
     settings_defaults(old);
@@ -481,7 +465,8 @@ static bool add_replay(Settings *s, int runs, Error *error)
 
 static bool apply_all(Settings *s, Error *error)
 {
-    if (!apply(s, -1, false, error)) return false;
+    // once to find out whether a corpus is named, which decides the preset
+    if (!apply_given(s, error)) return false;
     if (s->run.help || s->run.short_help || s->run.version) return true;
 
     const CorpusNames *train = &s->data.train;
@@ -494,9 +479,14 @@ static bool apply_all(Settings *s, Error *error)
                          "--train-source and --train-target, or --preset toy for the toy "
                          "corpus");
     if (preset == PRESET_AUTO) preset = corpus ? PRESET_TINY : PRESET_TOY;
-    if (!apply(s, preset, !corpus, error)) return false;
+    static const char WATCH[] =
+        "jane visits africa in september ||| jane visite l'afrique en septembre";
+    bool good = preset_apply(s, preset, error) &&
+                (corpus || (options_set(s->groups, SETTINGS_GROUPS, "watch", WATCH, error) &&
+                            options_set(s->groups, SETTINGS_GROUPS, "augment", "0", error))) &&
+                apply_given(s, error) && (corpus || toy_corpus(&s->data, error));
+    if (!good) return false;
     s->automatic = corpus && named == PRESET_AUTO;
-    if (!corpus && !toy_corpus(&s->data, error)) return false;
     if (!s->run.output) {
         char path[64];
         snprintf(path, sizeof path, "checkpoints/%s",
@@ -537,12 +527,11 @@ void settings_free(Settings *s)
 {
     options_free(s->groups, SETTINGS_GROUPS);
     free(s->given.text);
-    s->given.text = NULL;
     free(s->train.file);
     free(s->valid.file);
-    s->train = s->valid = (CorpusFiles){0};
-    if (s->replay) settings_free(s->replay), free(s->replay);
-    s->replay = NULL;
+    if (s->replay) settings_free(s->replay);
+    free(s->replay);
+    settings_defaults(s);
 }
 
 const char *settings_tag(const Settings *s)
@@ -580,11 +569,10 @@ bool settings_agree(Settings *s, const char *config, const char *path, Error *er
         chosen.training.seed = s->training.seed;  // it has chosen what is held out
         good = settings_take(s, &chosen, error);
     }
-    const char *began = was.fine_tuning.init, *init = s->fine_tuning.init;
     const StringList *tokenizers = &s->data.tokenizer_model;
     const Option *o = good ? difference(&was, s, 0) : NULL;
     const char *other =
-        strcmp(began ? began : "", init ? init : "") ? "init"
+        !same_text(was.fine_tuning.init, s->fine_tuning.init) ? "init"
         : tokenizers->count && lists_differ(tokenizers, &was.data.tokenizer_model)
             ? "tokenizer-model"
         : lists_differ(&s->fine_tuning.teacher, &was.fine_tuning.teacher) ? "teacher"

@@ -118,7 +118,7 @@ bool settings_agree(Settings *settings, const char *config, const char *path, Er
 extern const char *const preset_names[];
 extern const char *const preset_purposes[];
 
-bool preset_apply(const OptionGroup *groups, int count, int preset, Error *error);
+bool preset_apply(Settings *settings, int preset, Error *error);
 
 /* The table of the presets' values, a line for each option. */
 void presets_print(FILE *out);

@@ -98,7 +98,7 @@ TEST(presets_set_options)
     static Settings settings;
     for (int p = 0; p < PRESETS; p++) {
         settings_defaults(&settings);
-        if (!preset_apply(settings.groups, SETTINGS_GROUPS, p, &error))
+        if (!preset_apply(&settings, p, &error))
             fail_msg("%s: %s", preset_names[p], error.text);
         settings_free(&settings);
     }
