@@ -113,20 +113,17 @@ static bool draw_attention(const Run *run, const char *path, Error *error)
 bool pictures_attention(Run *run, const Validation *v, Error *error)
 {
     if (!v->translated) return true;
-    const Corpus *corpus = &run->valid;
-    const size_t *start = corpus->start[SOURCE];
-    int s = 0, length = (int)start[1];
-    for (int i = 1; i < v->translated && length > PICTURE_WORDS; i++) {
-        int other = (int)(start[i + 1] - start[i]);
-        if (other < length) s = i, length = other;
+    PairIds pair = corpus_pair(&run->valid, 0);
+    for (int i = 1; i < v->translated && pair.length[SOURCE] > PICTURE_WORDS; i++) {
+        PairIds other = corpus_pair(&run->valid, (size_t)i);
+        if (other.length[SOURCE] < pair.length[SOURCE]) pair = other;
     }
-    const Hypothesis *best = v->ids.sentence[s].hypothesis;
-    int words = best->length < PICTURE_WORDS ? best->length : PICTURE_WORDS;
-    int word[PICTURE_WORDS];
+    const Hypothesis *best = v->ids.sentence[pair.number].hypothesis;
+    int word[PICTURE_WORDS], words = at_most(best->length, PICTURE_WORDS);
     memcpy(word, best->id, (size_t)words * sizeof *word);
     word[words - 1] = ID_END;
     snapshot =
-        snapshot_open(&run->model, corpus->id[SOURCE] + start[s], length, word, words, error);
+        snapshot_open(&run->model, pair.id[SOURCE], pair.length[SOURCE], word, words, error);
     bool good = snapshot && pictures_draw(draw_attention, "attention.png", run, error);
     snapshot_close(snapshot);
     return good;

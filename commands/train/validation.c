@@ -16,11 +16,10 @@ static void free_results(Validation *v)
     free(v->hypothesis);
     free(v->is_exact);
     translations_free(&v->ids);
-    v->hypothesis = NULL;
-    v->is_exact = NULL;
-    v->ids = (Translations){0};
-    v->translated = v->exact = 0;
-    v->doubtful = 0;
+    *v = (Validation){.run = v->run,
+                      .batches = v->batches,
+                      .translations = v->translations,
+                      .search = v->search};
 }
 
 /* The fewest epochs between two validations with which validating is at most a quarter of the
@@ -32,11 +31,10 @@ static int epochs_between(const Validation *v)
 {
     const Run *run = v->run;
     const size_t *valid = run->valid_report.tokens, *train = run->report.tokens;
-    const size_t *start = run->valid.start[SOURCE];
     double validating = (double)(valid[SOURCE] + valid[TARGET]);
     double training = 3.0 * (double)(train[SOURCE] + train[TARGET]);
     for (int s = 0; s < v->translations; s++) {
-        int length = (int)(start[s + 1] - start[s]);
+        int length = corpus_pair(&run->valid, (size_t)s).length[SOURCE];
         validating += length + 3 * search_limit(&v->search, &run->model.config, length, 0);
     }
     return (int)fmin(ceil(4 * validating / training), 1e9);
@@ -45,11 +43,11 @@ static int epochs_between(const Validation *v)
 bool validation_create(Validation *v, Run *run, Error *error)
 {
     const TrainingConfig *config = &run->settings->training;
-    bool few = run->valid.pairs < (size_t)config->valid_translations;
-    *v = (Validation){.run = run,
-                      .translations = few ? (int)run->valid.pairs : config->valid_translations};
     const size_t *tokens = run->valid_report.tokens;
-    v->search = search_default;
+    int pairs = (int)run->valid.pairs;
+    *v = (Validation){.run = run,
+                      .translations = at_most(config->valid_translations, pairs),
+                      .search = search_default};
     v->search.beam = v->search.n_best = 1;
     // an untrained model may repeat a token without end
     v->search.max_length_ratio = 1.5 * (double)tokens[TARGET] / (double)tokens[SOURCE];
