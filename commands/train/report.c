@@ -37,10 +37,11 @@ static void print_skipped(const CorpusFiles *files, const char *why,
     free(lines);
 }
 
-/* Of the tokens, </s> not counted: that one is always known. */
-static double percent(size_t some, size_t all)
+/* The per cent of the tokens of a side that are unknown; </s> is not counted: it is always known. */
+static double unknown_percent(const CorpusReport *r, int side)
 {
-    return all ? 100.0 * (double)some / (double)all : 0;
+    size_t all = r->tokens[side] - r->kept;
+    return all ? 100.0 * (double)r->unknown[side] / (double)all : 0;
 }
 
 static void print_corpus(const char *name, const CorpusReport *r, const CorpusFiles *files)
@@ -63,8 +64,7 @@ static void print_corpus(const char *name, const CorpusReport *r, const CorpusFi
         "longer than --max-length", "the unit lacks text in one of the two languages"};
     for (int i = 0; i < SKIP_REASONS; i++) print_skipped(files, WHY[i], &r->skipped[i]);
     console_say("  unknown     %.2f %% of the source tokens, %.2f %% of the target tokens",
-                percent(r->unknown[SOURCE], r->tokens[SOURCE] - r->kept),
-                percent(r->unknown[TARGET], r->tokens[TARGET] - r->kept));
+                unknown_percent(r, SOURCE), unknown_percent(r, TARGET));
 }
 
 /* Whether `extend-vocabulary` could add tokens. */
@@ -159,8 +159,7 @@ static void print_warnings(Run *run)
                     "training text too: the scores are too optimistic",
                     run->seen, run->valid.pairs);
     for (int side = 0; side < SIDES; side++) {
-        double unknown =
-            percent(run->report.unknown[side], run->report.tokens[side] - run->report.kept);
+        double unknown = unknown_percent(&run->report, side);
         if (unknown > (init ? 2 : 5))
             console_say("warning       %.1f %% of the %s tokens are unknown, and are lost: %s "
                         "keeps them",
