@@ -358,8 +358,8 @@ static bool train_into_folder(Run *run, Validation *validation, Error *error)
             "kernels     %s, no longer %s: the results will differ in their last digits",
             run->progress.kernels, run->moved);
     if (run->unverified)
-        console_say("warning       the checkpoint does not record its training text, as it "
-                    "is of an earlier version: training must go on with the same text");
+        console_warn("the checkpoint does not record its training text, as it is of an earlier "
+                     "version: training must go on with the same text");
     run->complete = limit && !validation_due(run);
     bool first = distributed.rank == 0, good = !first || run_begin(run, error);
     for (int r = 0; first && good && r < RECORDERS; r++) good = recorders[r]->open(run, error);

@@ -14,6 +14,7 @@ void console_stage(const char *format, ...) __attribute__((format(printf, 1, 2))
 
 /* One line, in place of the progress line if there is one. */
 void console_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+#define console_warn(...) console_say("warning       " __VA_ARGS__)
 
 /* A sentence after `left`, cut to the width of the terminal or to 100 columns. */
 void console_cut(const char *left, const char *text, size_t length);

@@ -130,78 +130,72 @@ static void print_fine_tuning(const Run *run)
 
 static void print_warnings(Run *run)
 {
-    textcheck_report(&run->check, run->report.read, &run->valid_check, run->valid_report.read,
-                     run->swapped, run->settings);
-    if (run->tags.untagged)
-        console_say(
-            "warning       %zu of %zu sentences of the validation begin with no tag that "
-            "the model learns",
-            run->tags.untagged, run->valid.pairs);
-    for (int side = 0; side < SIDES; side++)
-        textcheck_encoding(&run->characters[side], run->report.read);
+    textcheck_report(&run->check, run->report.read, run->valid_report.read, run->settings);
+    if (run->check.untagged)
+        console_warn(
+            "%zu of %zu sentences of the validation begin with no tag that the model learns",
+            run->check.untagged, run->valid.pairs);
     const TrainingConfig *training = &run->settings->training;
     const char *init = run->settings->fine_tuning.init;
     long long last = run_last_update(run);
     if (last && last <= training->warmup)
-        console_say(
-            "warning       the run ends after update %lld, within the warm-up of %d: the "
-            "learning rate does not reach %g; try --warmup %lld or a longer run",
-            last, training->warmup, training->learning_rate, last / 10 + 1);
+        console_warn("the run ends after update %lld, within the warm-up of %d: the learning "
+                     "rate does not reach %g; try --warmup %lld or a longer run",
+                     last, training->warmup, training->learning_rate, last / 10 + 1);
     double tokens_each = (double)(run->report.tokens[SOURCE] + run->report.tokens[TARGET]) /
                          (double)params_trained(&run->model.params);
     int D = run->model.config.d_model;  // of the presets: tiny 128, small 256, base 512
     if (tokens_each < 0.05 && !run->settings->automatic)
-        console_say("warning       the corpus has %.3f tokens a parameter: a smaller model "
-                    "(%s--d-model, --vocab-size) is likely to translate better",
-                    tokens_each, D > 128 ? "--preset tiny, or " : "");
+        console_warn("the corpus has %.3f tokens a parameter: a smaller model (%s--d-model, "
+                     "--vocab-size) is likely to translate better",
+                     tokens_each, D > 128 ? "--preset tiny, or " : "");
     if (run->seen * 50 > run->valid.pairs)
-        console_say("warning       %zu of %zu source sentences of the validation are in the "
-                    "training text too: the scores are too optimistic",
-                    run->seen, run->valid.pairs);
+        console_warn("%zu of %zu source sentences of the validation are in the training text "
+                     "too: the scores are too optimistic",
+                     run->seen, run->valid.pairs);
     for (int side = 0; side < SIDES; side++) {
         double unknown = unknown_percent(&run->report, side);
         if (unknown > (init ? 2 : 5))
-            console_say("warning       %.1f %% of the %s tokens are unknown, and are lost: %s "
-                        "keeps them",
-                        unknown, side == SOURCE ? "source" : "target",
-                        can_extend(run)
-                            ? "--extend-vocabulary, or a model with --byte-fallback,"
-                        : init ? "a model that was trained with --byte-fallback"
-                               : "a larger --vocab-size, --tokenizer bpe, or --byte-fallback");
+            console_warn("%.1f %% of the %s tokens are unknown, and are lost: %s keeps them",
+                         unknown, side == SOURCE ? "source" : "target",
+                         can_extend(run)
+                             ? "--extend-vocabulary, or a model with --byte-fallback,"
+                         : init ? "a model that was trained with --byte-fallback"
+                                : "a larger --vocab-size, --tokenizer bpe, or --byte-fallback");
     }
     int threads = workers_count(run->workers),
         at_work = at_most(threads, training->accumulators);
     if (at_work < threads)
-        console_say("warning       only %d of %d threads can work at a time: --accumulators %d "
-                    "lets all work, and takes %.0f MB for each one more",
-                    at_work, threads, threads,
-                    (double)(run->model.params.size * sizeof(real)) / 1e6);
+        console_warn("only %d of %d threads can work at a time: --accumulators %d lets all "
+                     "work, and takes %.0f MB for each one more",
+                     at_work, threads, threads,
+                     (double)(run->model.params.size * sizeof(real)) / 1e6);
     if (tokens_each > 200 && !run->settings->automatic)
-        console_say("warning       the corpus has %.0f tokens a parameter: a larger model (%s) "
-                    "can learn more from it",
-                    tokens_each,
-                    D < 256   ? "--preset small or base"
-                    : D < 512 ? "--preset base"
-                              : "--d-model, --ffn");
+        console_warn("the corpus has %.0f tokens a parameter: a larger model (%s) can learn "
+                     "more from it",
+                     tokens_each,
+                     D < 256   ? "--preset small or base"
+                     : D < 512 ? "--preset base"
+                               : "--d-model, --ffn");
 }
 
 void report_begin(Run *run)
 {
     char ranks[32] = "";
+    const Settings *settings = run->settings;
     const ModelConfig *m = &run->model.config;
     double block = (double)(run->model.params.size * sizeof(real));
     if (distributed.ranks > 1) snprintf(ranks, sizeof ranks, "%d ranks of ", distributed.ranks);
-    const Settings *settings = run->settings;
     if (settings->run.preset == PRESET_AUTO && !settings->automatic)
         console_say("preset        toy (default for the built-in corpus)");
     print_corpus("training", &run->report, &settings->train);
-    if (run->tags.names) console_say("  tags        %s", run->tags.names);
+    if (run->check.tags) console_say("  tags        %s", run->check.tags);
     bool joint = vocabulary_is_joint(&run->vocabulary);
     const char *more = can_extend(run) && !settings->fine_tuning.extend_vocabulary
                            ? "; --extend-vocabulary N adds them"
                            : "";
-    print_characters(&run->characters[SOURCE], joint ? "" : ", in the source", more);
-    print_characters(&run->characters[TARGET], ", in the target", more);
+    print_characters(&run->check.characters[SOURCE], joint ? "" : ", in the source", more);
+    print_characters(&run->check.characters[TARGET], ", in the target", more);
     print_corpus("validation", &run->valid_report,
                  settings->valid.count ? &settings->valid : &settings->train);
     print_vocabulary(run);
@@ -218,16 +212,16 @@ void report_begin(Run *run)
                                        : ", without placeholders: the vocabulary has none");
     console_say("disk          %.1f MB to resume from, %.1f MB to translate with",
                 (run->trainer->optimizer.ema ? 4 : 3) * block / 1e6, block / 1e6);
-    if (run->settings->training.ema > 0)
+    if (settings->training.ema > 0)
         console_say("validated     the moving average of the weights, decay %g",
-                    run->settings->training.ema);
-    if (run->settings->training.valid_epochs != run->valid_epochs && run->valid_epochs > 1)
+                    settings->training.ema);
+    if (settings->training.valid_epochs != run->valid_epochs && run->valid_epochs > 1)
         console_say("validates     every %d epochs, to spend at most a fifth of the work on it "
                     "(--valid-epochs changes that)",
                     run->valid_epochs);
     print_warnings(run);
     console_say("run           %s%d thread%s, into %s", ranks, workers_count(run->workers),
-                workers_count(run->workers) > 1 ? "s" : "", run->settings->run.output);
+                workers_count(run->workers) > 1 ? "s" : "", settings->run.output);
 }
 
 /* ---- the time and memory of --dry-run ---- */
@@ -320,7 +314,7 @@ static void warn_of_collapse(const Run *run, const Validation *v)
                      : "all translations are the same sentence",
               training_advice(advice, training));
     options_name_in_error(run->settings->groups, SETTINGS_GROUPS, &warning);
-    console_say("warning       %s", warning.text);
+    console_warn("%s", warning.text);
 }
 
 void report_validation(const Run *run, const Validation *v, bool best)
@@ -387,8 +381,8 @@ void report_end(const Run *run, const char *limit)
                     p->update, duration_text(time, p->seconds), limit, p->best_update,
                     p->best.loss, scores);
     if (limit && p->update && !p->best_update && isfinite(p->best.loss))
-        console_say("warning       nothing was better than the model of --init, which "
-                    "best.safetensors holds: try a smaller --learning-rate");
+        console_warn("nothing was better than the model of --init, which best.safetensors "
+                     "holds: try a smaller --learning-rate");
     if (!isfinite(p->best.loss)) return;
     char names[200] = "best.safetensors (the model)", path[PATH_MAX];
     for (int i = 0; i < 4; i++)

@@ -40,13 +40,13 @@ static bool read_text(Run *run, Error *error)
 {
     const Settings *s = run->settings;
     if (!corpus_read(&run->text, &run->report, &s->train, error) ||
-        !textcheck(&run->check, &run->text, &s->train, s, error) ||
+        !textcheck(&run->check.train, &run->text, &s->train, s, error) ||
         !(s->valid.count
               ? corpus_read(&run->valid_text, &run->valid_report, &s->valid, error) &&
-                    textcheck(&run->valid_check, &run->valid_text, &s->valid, s, error)
+                    textcheck(&run->check.valid, &run->valid_text, &s->valid, s, error)
               : hold_out(run, error)))
         return false;
-    if (s->valid.count) run->swapped = corpus_swapped(&run->valid_text, &run->text);
+    if (s->valid.count) run->check.swapped = corpus_swapped(&run->valid_text, &run->text);
     return corpus_repeat(&run->text, &run->report, &s->train, error);
 }
 
@@ -207,15 +207,11 @@ bool run_read(Run *run, Settings *settings, Error *error)
     good = good && (run->workers = workers_start(threads, error));
     const Tokenizer *const *tokenizer = (const Tokenizer *const *)run->vocabulary.tokenizer;
     good = distributed_agree(good, error) && share_vocabulary(run, error);
-    bool joint = good && vocabulary_is_joint(&run->vocabulary);
-    good = good && (!first || textprofile_characters(&run->profile, &run->text,
-                                                     tokenizer[SOURCE], error));
-    good = good && (!first || run->resumed ||
-                    textcheck_tags(&run->tags, &run->text, &run->valid_text, tokenizer[SOURCE],
-                                   settings, error));
-    for (int side = 0; good && first && side < (joint ? 1 : SIDES); side++)
-        good = textcheck_characters(&run->characters[side], &run->text, &run->vocabulary,
-                                    joint ? SIDES : (CorpusSide)side, error);
+    if (first)
+        good = good &&
+               textprofile_characters(&run->profile, &run->text, tokenizer[SOURCE], error) &&
+               textcheck_vocabulary(&run->check, &run->text, &run->valid_text, &run->vocabulary,
+                                    !run->resumed, settings, error);
     console_stage("encoding …");
     int max_length = settings->model.max_length - 1;  // without </s>
     good = good &&
@@ -555,8 +551,8 @@ bool run_begin(Run *run, Error *error)
                       run->progress.update, run->progress.validated, error))
         return false;
     if (run->metrics.left_out)
-        console_say("warning       %s has lines that are not of a training (%zu): left out",
-                    run->metrics.path, run->metrics.left_out);
+        console_warn("%s has lines that are not of a training (%zu): left out",
+                     run->metrics.path, run->metrics.left_out);
     run->progress.seconds = run->metrics.seconds;
     return true;
 }
@@ -631,10 +627,8 @@ void run_free(Run *run)
     batches_free(&run->batches);
     augment_free(&run->augment);
     textprofile_free(&run->profile);
-    for (int side = 0; side < SIDES; side++)
-        free(run->characters[side].lost), free(run->characters[side].changed),
-            free(run->extension[side].parts.id);
-    free(run->tags.names);
+    textcheck_free(&run->check);
+    for (int side = 0; side < SIDES; side++) free(run->extension[side].parts.id);
     guide_free(&run->guide);
     free(run->supervision.soft);
     metrics_close(&run->metrics);

@@ -43,11 +43,7 @@ typedef struct Run {
     TextProfile profile;          // of text, on rank 0
     Corpus corpus, valid;
     CorpusReport report, valid_report;
-    CorpusCheck check;                 // of the training text
-    CorpusCheck valid_check;           // of validation files; zero for pairs held out
-    TagCheck tags;                     // of a new run, on rank 0
-    CharacterCheck characters[SIDES];  // of it; with a joint vocabulary the source's alone
-    bool swapped;                      // corpus_swapped, of the validation text
+    TextCheck check;
     size_t seen;  // pairs of valid whose source sentence is also in the corpus
     Vocabulary vocabulary;
     TokenizerExtension
@@ -57,11 +53,11 @@ typedef struct Run {
     Trainer *trainer;
     Batches batches;
     Augment augment;
-    Throughput throughput;
     WordLinks links;          // {0} until run_find_head
     Guide guide;              // the links, if supervision has them
     Supervision supervision;  // of the trainer
     Progress progress;
+    Throughput throughput;
     Metrics metrics;
     MissingGlyphs *missing;  // in the pictures; command_share; or NULL
     Progress saved;          // of last.safetensors

@@ -130,71 +130,10 @@ bool textcheck(CorpusCheck *all, const CorpusText *text, const CorpusFiles *file
                      text->pairs, files->file[0].source);
 }
 
-/* The warnings of these kinds. */
-static void warn_of(const CorpusCheck *check, CorpusCheckKind from, size_t pairs,
-                    const CorpusFiles *files)
-{
-    static const struct {
-        size_t rare;  // one pair in so many is not worth a line
-        const char *what;
-    } warnings[CHECKS] = {
-        [CHECK_SAME] = {20, "have the same text on both sides: the model learns to copy it"},
-        [CHECK_ENTITIES] = {100, "have entities such as &amp;, which the model learns: python3 "
-                                 "-c 'import html,sys; sys.stdout.write(html.unescape("
-                                 "sys.stdin.read()))' <OLD >NEW undoes them"},
-        [CHECK_TAGS] = {100, "have tags such as <b> or {\\an8}: the model learns them; sed "
-                             "'s/<[^>]*>\\|{\\\\[^}]*}//g' removes them"},
-        [CHECK_PIECES] = {100, "have the marks of subwords, such as ▁, @@, ￭, ## or Ġ: the "
-                               "tokenizer splits words by itself; give the text as it was "
-                               "(sed 's/@@ //g' joins words that have @@)"},
-        [CHECK_QUOTED] = {2, "are in quotation marks, as spreadsheets write them, and the "
-                             "translations get them, too: " RECORDS_UNQUOTE " undoes them"},
-        [CHECK_DOUBLED] = {100,
-                           "have \"\" in a field in quotation marks, as spreadsheets write "
-                           "it: " RECORDS_UNQUOTE " undoes both"},
-    };
-    for (int k = (int)from; k < CHECKS; k++) {
-        CorpusLine first = check->first[k];
-        if (check->pairs[k] * warnings[k].rare <= pairs) continue;
-        console_say("warning       %zu of %zu pairs (the first: line %llu of %s) %s",
-                    check->pairs[k], pairs, (unsigned long long)first.line,
-                    files->file[first.file].source, warnings[k].what);
-    }
-}
-
-void textcheck_report(const CorpusCheck *check, size_t pairs, const CorpusCheck *valid,
-                      size_t valid_pairs, bool swapped, const Settings *settings)
-{
-    enum { SHORT = 10 };  // bytes
-    warn_of(check, CHECK_SAME, pairs, &settings->train);
-    warn_of(valid, CHECK_QUOTED, valid_pairs, &settings->valid);
-    for (int side = 0; side < SIDES; side++)
-        if (check->often[side] > FEW && strlen(check->sentence[side]) > SHORT)
-            console_say(
-                "warning       %zu of the %s are the same, '%s', which teaches nothing: "
-                "is it the right text?",
-                check->often[side], side == SOURCE ? "sentences" : "translations",
-                check->sentence[side]);
-    if (check->swapped)
-        console_say("warning       %s looks as if its source and its target were in another "
-                    "order than those of %s",
-                    settings->train.file[check->swapped].source,
-                    settings->train.file[0].source);
-    if (check->unspaced &&
-        tokenization_needs_spaces((Tokenization)settings->data.bleu_tokenize))
-        console_say(
-            "warning       the target has hardly any spaces, and BLEU counts words: use "
-            "--bleu-tokenize zh for Chinese, ja-mecab for Japanese, char for others");
-    if (swapped)
-        console_say(
-            "warning       the validation text does not look like the training text: are "
-            "its source and its target in the right order, and in the same languages?");
-}
-
 /* ---- tags ---- */
 
-bool textcheck_tags(TagCheck *check, const CorpusText *text, const CorpusText *valid,
-                    const Tokenizer *tokenizer, const Settings *settings, Error *error)
+static bool check_tags(TextCheck *check, const CorpusText *text, const CorpusText *valid,
+                       const Tokenizer *tokenizer, const Settings *settings, Error *error)
 {
     enum { NAMED = 6 };
     StringList tags = {0};
@@ -215,8 +154,7 @@ bool textcheck_tags(TagCheck *check, const CorpusText *text, const CorpusText *v
                          tag);
     }
     if (out && tags.count > NAMED) fprintf(out, " and %d others", tags.count - NAMED);
-    check->names = out ? textstream_close(&stream) : NULL;
-    check->untagged = 0;
+    check->tags = out ? textstream_close(&stream) : NULL;
     for (size_t i = 0; i < valid->pairs && tagged * 10 >= text->pairs * 9; i++) {
         CorpusSentence line = corpus_sentence(valid, SOURCE, i);
         check->untagged += !tokenizer_tag(tokenizer, line.text, line.length);
@@ -229,21 +167,6 @@ bool textcheck_tags(TagCheck *check, const CorpusText *text, const CorpusText *v
 }
 
 /* ---- characters ---- */
-
-void textcheck_encoding(const CharacterCheck *check, size_t pairs)
-{
-    if (check->twice * 100 > pairs)
-        console_say(
-            "warning       the text has %zu times UTF-8 that was encoded twice, such as "
-            "Ã© for é: iconv -f UTF-8 -t %s <OLD >NEW undoes it",
-            check->twice, check->controls ? "LATIN1" : "WINDOWS-1252");
-    else if (check->controls * 100 > pairs)
-        console_say(
-            "warning       the text has %zu characters from U+0080 to U+009F, which are "
-            "controls, or WINDOWS-1252 that was read as LATIN1: iconv -f UTF-8 -t LATIN1 "
-            "<OLD | iconv -f WINDOWS-1252 -t UTF-8 >NEW mends these",
-            check->controls);
-}
 
 /* The number of Ã or Ð with U+0080 to U+00BF after it, and of â€. */
 static size_t count_twice(const CorpusText *text, CorpusSide side)
@@ -317,18 +240,18 @@ static char *name_characters(const Character *character, size_t count, bool lost
     return out ? textstream_close(&stream) : NULL;
 }
 
-bool textcheck_characters(CharacterCheck *check, const CorpusText *text,
-                          const Vocabulary *vocabulary, CorpusSide side, Error *error)
+/* Of one side, or of both if they are joint. With the type word there is nothing to check. */
+static bool check_characters(CharacterCheck *check, const CorpusText *text,
+                             const Vocabulary *vocabulary, CorpusSide side, Error *error)
 {
-    const Tokenizer *tokenizer = vocabulary->tokenizer[side == SIDES ? TARGET : side];
+    const Tokenizer *tokenizer = vocabulary->tokenizer[side];
+    CorpusSide last = vocabulary_is_joint(vocabulary) ? TARGET : side;
     unsigned *times = calloc(CORPUS_CODES, sizeof *times), most = ' ' + 1;
     Character *character = NULL;
     size_t capacity = 0, strange = 0;
-    *check = (CharacterCheck){0};
     if (tokenizer_type(tokenizer) == TOKENIZER_WORD) return free(times), true;
     if (!times) return error_memory(error, "to check characters");
-    for (CorpusSide s = SOURCE; s < SIDES; s++) {
-        if (side != s && side != SIDES) continue;
+    for (CorpusSide s = side; s <= last; s++) {
         corpus_characters(times, text, s, tokenizer);
         check->twice += count_twice(text, s);
     }
@@ -363,4 +286,98 @@ bool textcheck_characters(CharacterCheck *check, const CorpusText *text,
     free(character);
     free(times);
     return good;
+}
+
+bool textcheck_vocabulary(TextCheck *check, const CorpusText *text, const CorpusText *valid,
+                          const Vocabulary *vocabulary, bool is_new, const Settings *settings,
+                          Error *error)
+{
+    const Tokenizer *tokenizer = vocabulary->tokenizer[SOURCE];
+    CharacterCheck *of = check->characters;
+    return (!is_new || check_tags(check, text, valid, tokenizer, settings, error)) &&
+           check_characters(&of[SOURCE], text, vocabulary, SOURCE, error) &&
+           (vocabulary_is_joint(vocabulary) ||
+            check_characters(&of[TARGET], text, vocabulary, TARGET, error));
+}
+
+/* ---- the report ---- */
+
+/* The warnings of these kinds. */
+static void warn_of(const CorpusCheck *check, CorpusCheckKind from, size_t pairs,
+                    const CorpusFiles *files)
+{
+    static const struct {
+        size_t rare;  // one pair in so many is not worth a line
+        const char *what;
+    } warnings[CHECKS] = {
+        [CHECK_SAME] = {20, "have the same text on both sides: the model learns to copy it"},
+        [CHECK_ENTITIES] = {100, "have entities such as &amp;, which the model learns: python3 "
+                                 "-c 'import html,sys; sys.stdout.write(html.unescape("
+                                 "sys.stdin.read()))' <OLD >NEW undoes them"},
+        [CHECK_TAGS] = {100, "have tags such as <b> or {\\an8}: the model learns them; sed "
+                             "'s/<[^>]*>\\|{\\\\[^}]*}//g' removes them"},
+        [CHECK_PIECES] = {100, "have the marks of subwords, such as ▁, @@, ￭, ## or Ġ: the "
+                               "tokenizer splits words by itself; give the text as it was "
+                               "(sed 's/@@ //g' joins words that have @@)"},
+        [CHECK_QUOTED] = {2, "are in quotation marks, as spreadsheets write them, and the "
+                             "translations get them, too: " RECORDS_UNQUOTE " undoes them"},
+        [CHECK_DOUBLED] = {100,
+                           "have \"\" in a field in quotation marks, as spreadsheets write "
+                           "it: " RECORDS_UNQUOTE " undoes both"},
+    };
+    for (int k = (int)from; k < CHECKS; k++) {
+        CorpusLine first = check->first[k];
+        if (check->pairs[k] * warnings[k].rare <= pairs) continue;
+        console_warn("%zu of %zu pairs (the first: line %llu of %s) %s", check->pairs[k], pairs,
+                     (unsigned long long)first.line, files->file[first.file].source,
+                     warnings[k].what);
+    }
+}
+
+/* Characters that were read in a wrong encoding, if so many pairs have many of them. */
+static void warn_of_encoding(const CharacterCheck *check, size_t pairs)
+{
+    if (check->twice * 100 > pairs)
+        console_warn("the text has %zu times UTF-8 that was encoded twice, such as Ã© for é: "
+                     "iconv -f UTF-8 -t %s <OLD >NEW undoes it",
+                     check->twice, check->controls ? "LATIN1" : "WINDOWS-1252");
+    else if (check->controls * 100 > pairs)
+        console_warn("the text has %zu characters from U+0080 to U+009F, which are controls, "
+                     "or WINDOWS-1252 that was read as LATIN1: iconv -f UTF-8 -t LATIN1 <OLD | "
+                     "iconv -f WINDOWS-1252 -t UTF-8 >NEW mends these",
+                     check->controls);
+}
+
+void textcheck_report(const TextCheck *all, size_t pairs, size_t valid_pairs,
+                      const Settings *settings)
+{
+    enum { SHORT = 10 };  // bytes
+    const CorpusCheck *check = &all->train;
+    warn_of(check, CHECK_SAME, pairs, &settings->train);
+    warn_of(&all->valid, CHECK_QUOTED, valid_pairs, &settings->valid);
+    for (int side = 0; side < SIDES; side++)
+        if (check->often[side] > FEW && strlen(check->sentence[side]) > SHORT)
+            console_warn("%zu of the %s are the same, '%s', which teaches nothing: is it the "
+                         "right text?",
+                         check->often[side], side == SOURCE ? "sentences" : "translations",
+                         check->sentence[side]);
+    if (check->swapped)
+        console_warn(
+            "%s looks as if its source and its target were in another order than those of %s",
+            settings->train.file[check->swapped].source, settings->train.file[0].source);
+    if (check->unspaced &&
+        tokenization_needs_spaces((Tokenization)settings->data.bleu_tokenize))
+        console_warn("the target has hardly any spaces, and BLEU counts words: use "
+                     "--bleu-tokenize zh for Chinese, ja-mecab for Japanese, char for others");
+    if (all->swapped)
+        console_warn("the validation text does not look like the training text: are its source "
+                     "and its target in the right order, and in the same languages?");
+    for (int side = 0; side < SIDES; side++) warn_of_encoding(&all->characters[side], pairs);
+}
+
+void textcheck_free(TextCheck *check)
+{
+    for (int side = 0; side < SIDES; side++)
+        free(check->characters[side].lost), free(check->characters[side].changed);
+    free(check->tags);
 }

@@ -5,29 +5,6 @@
 #include "data/corpuscheck.h"
 #include "data/vocabulary.h"
 
-/* check (=) that of a text, each of its files by itself. Fails, but for `force`, if it is not one to
- * train on or to validate with: its sides have slipped or are unrelated, or the same in the training
- * text, or one of them is no text. */
-bool textcheck(CorpusCheck *check, const CorpusText *text, const CorpusFiles *files,
-               const Settings *settings, Error *error);
-
-/* Says what else is strange in it, and quotation marks of spreadsheets in the validation text. swapped:
- * this does not look like it. */
-void textcheck_report(const CorpusCheck *check, size_t pairs, const CorpusCheck *valid,
-                      size_t valid_pairs, bool swapped, const Settings *settings);
-
-/* The tags of a training text (data/tokenizer.h). */
-typedef struct TagCheck {
-    char *names;      // ">>fra<< (48), >>deu<< (48)"; NULL: it has none
-    size_t untagged;  // sentences of the validation without a tag that the model learns, if
-                      // nine of ten training sentences have one
-} TagCheck;
-
-/* Fails, but for `force`, if the vocabulary has no token for one of them; and if `tag` is given and
- * there is none. Free the names even then. */
-bool textcheck_tags(TagCheck *check, const CorpusText *text, const CorpusText *valid,
-                    const Tokenizer *tokenizer, const Settings *settings, Error *error);
-
 /* What a vocabulary does to characters: lines that name the most frequent ones and how often they
  * are in the text; NULL: none. */
 typedef struct CharacterCheck {
@@ -37,10 +14,30 @@ typedef struct CharacterCheck {
     size_t twice;     // and Ã©, UTF-8 that was encoded twice
 } CharacterCheck;
 
-/* Warns of characters that were read in a wrong encoding, if so many pairs have many of them. */
-void textcheck_encoding(const CharacterCheck *check, size_t pairs);
+typedef struct TextCheck {
+    CorpusCheck train, valid;  // valid: of files; {0} for pairs held out
+    bool swapped;              // corpus_swapped, of validation files
+    char *tags;                // of a new run: ">>fra<< (48), >>deu<< (48)"; NULL: none
+    size_t untagged;           // validation sentences without a tag that the model learns,
+                               // if nine of ten training sentences have one
+    CharacterCheck
+        characters[SIDES];  // with a joint vocabulary the source's alone, of both sides
+} TextCheck;
 
-/* Checks one side of the text, or with SIDES both as one. With the type word there is nothing to
- * check. Free the strings even if this fails. */
-bool textcheck_characters(CharacterCheck *check, const CorpusText *text,
-                          const Vocabulary *vocabulary, CorpusSide side, Error *error);
+/* check (=) that of a text, each of its files by itself. Fails, but for `force`, if it is not one to
+ * train on or to validate with: its sides have slipped or are unrelated, or the same in the training
+ * text, or one of them is no text. */
+bool textcheck(CorpusCheck *check, const CorpusText *text, const CorpusFiles *files,
+               const Settings *settings, Error *error);
+
+/* Checks the characters and, if the run is new, the tags (data/tokenizer.h). Fails, but for `force`,
+ * if the vocabulary has no token for a tag; and if `tag` is given and there is none. */
+bool textcheck_vocabulary(TextCheck *check, const CorpusText *text, const CorpusText *valid,
+                          const Vocabulary *vocabulary, bool is_new, const Settings *settings,
+                          Error *error);
+
+/* Says what is strange in texts of so many pairs, but did not fail. */
+void textcheck_report(const TextCheck *check, size_t pairs, size_t valid_pairs,
+                      const Settings *settings);
+
+void textcheck_free(TextCheck *check);
