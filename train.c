@@ -265,7 +265,7 @@ static long long written(const Run *run, const char *name)
 {
     char path[PATH_MAX];
     struct stat file;
-    if (stat(folder_file(path, &run->folder, name), &file)) return 0;
+    if (stat(run_file(path, run, name), &file)) return 0;
     return file.st_mtim.tv_sec * 1000000000LL + file.st_mtim.tv_nsec;
 }
 

@@ -27,7 +27,7 @@ static bool draw_picture(const void *context, Error *error)
 bool pictures_draw(Draw *draw, const char *name, Run *run, Error *error)
 {
     Picture picture = {.draw = draw, .run = run};
-    folder_file(picture.path, &run->folder, name);
+    run_file(picture.path, run, name);
     if (!run->missing) run->missing = command_share(sizeof *run->missing);
     return run_hold(run, error) && command_draw(draw_picture, &picture, name, error);
 }

@@ -386,7 +386,7 @@ void report_end(const Run *run, const char *limit)
     if (!isfinite(p->best.loss)) return;
     char names[200] = "best.safetensors (the model)", path[PATH_MAX];
     for (int i = 0; i < 4; i++)
-        if (access(folder_file(path, &run->folder, pictures[i]), F_OK) == 0)
+        if (access(run_file(path, run, pictures[i]), F_OK) == 0)
             strcat(strcat(names, ", "), pictures[i]);
     console_say("written to %s: %s", run->settings->run.output, names);
     command_say_missing(console_bar.out, run->missing);

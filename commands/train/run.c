@@ -190,19 +190,17 @@ bool run_read(Run *run, Settings *settings, Error *error)
 {
     *run = (Run){.settings = settings,
                  .begun = clock_seconds(),
-                 .folder.path = settings->run.output,
                  .progress = progress_start(),
                  .saved.update = -1};
     console_stage("reading %s …", settings->train.file[0].source);
-    folder_file(run->last, &run->folder, "last.safetensors");
-    folder_file(run->best, &run->folder, "best.safetensors");
+    run_file(run->last, run, "last.safetensors");
+    run_file(run->best, run, "best.safetensors");
     bool first = distributed.rank == 0;
-    bool good = kind_check(error) &&
-                (!first || folder_lock(&run->folder, false, settings->run.dry_run, error)) &&
-                read_text(run, error) &&
-                (!first || (textprofile_read(&run->profile, &run->text,
-                                             settings->train.file[0].source, error) &&
-                            make_vocabulary(run, error)));
+    bool good =
+        kind_check(error) && (!first || run_lock(run, error)) && read_text(run, error) &&
+        (!first ||
+         (textprofile_read(&run->profile, &run->text, settings->train.file[0].source, error) &&
+          make_vocabulary(run, error)));
     int threads = settings->run.threads ? settings->run.threads : workers_processors();
     good = good && (run->workers = workers_start(threads, error));
     const Tokenizer *const *tokenizer = (const Tokenizer *const *)run->vocabulary.tokenizer;
@@ -514,8 +512,6 @@ bool run_fit_time(Run *run, Error *error)
     return start_or_go_on(run, error);
 }
 
-/* ---- the folder ---- */
-
 long long run_last_update(Run *run)
 {
     const TrainingConfig *c = &run->settings->training;
@@ -525,63 +521,6 @@ long long run_last_update(Run *run)
     long long epochs = c->max_epochs > p->epoch ? c->max_epochs - p->epoch : 0;
     long long all = p->update - p->update_in_epoch + (long long)in_epoch * epochs;
     return c->max_updates && c->max_updates < all ? c->max_updates : all;
-}
-
-bool run_begin(Run *run, Error *error)
-{
-    const char *metrics = run->metrics.path;  // NULL but for run_hold
-    bool ours = metrics && file_is(fileno(run->metrics.file), metrics);
-    bool is_new = !run->folder.lock && !ours, exists = false;
-    if (!folder_make(run->folder.path, error) ||
-        !folder_lock(&run->folder, ours, false, error) ||
-        (is_new && !file_exists(&exists, run->last, error)))
-        return false;
-    if (exists)
-        return error_set(error, "another training has just made '%s': give another --output",
-                         run->last);
-    char path[PATH_MAX];
-    if (run->folder.lock) folder_scan(&run->folder, true);
-    if ((is_new || !run->complete) &&
-        !file_replace_text(folder_file(path, &run->folder, "config.json"),
-                           options_to_json(run->settings->groups, SETTINGS_GROUPS, false),
-                           error))
-        return false;
-    if (metrics) return metrics_write(&run->metrics, error);
-    if (!metrics_open(&run->metrics, folder_file(path, &run->folder, "metrics.jsonl"),
-                      run->progress.update, run->progress.validated, error))
-        return false;
-    if (run->metrics.left_out)
-        console_warn("%s has lines that are not of a training (%zu): left out",
-                     run->metrics.path, run->metrics.left_out);
-    run->progress.seconds = run->metrics.seconds;
-    return true;
-}
-
-bool run_hold(Run *run, Error *error)
-{
-    Metrics *m = &run->metrics;
-    if (folder_hold(&run->folder, error)) {
-        if (m->file && !file_is(fileno(m->file), m->path)) {
-            bool good = metrics_write(m, error);
-            if (good)
-                error_set(error, "'%s' was removed or replaced: it is made again", m->path);
-            console_error("warning: ", error, "");
-        }
-        return true;
-    }
-    if (run->folder.lock) return false;
-    if (!run_begin(run, error)) return folder_unlock(&run->folder), false;
-    run->saved.update = -1;
-    error_set(error, "'%s' or its .lock was removed: it is made again", run->folder.path);
-    console_error("warning: ", error, "");
-    return true;
-}
-
-bool run_replace_text(Run *run, const char *path, char *text, Error *error)
-{
-    if (run_hold(run, error)) return file_replace_text(path, text, error);
-    free(text);
-    return true;
 }
 
 bool run_save(Run *run, bool whole, Error *error)
@@ -620,7 +559,7 @@ bool run_find_head(Run *run, Error *error)
 void run_free(Run *run)
 {
     wordlinks_free(&run->links);
-    folder_unlock(&run->folder);
+    run_unlock(run);
     trainer_free(run->trainer);
     workers_stop(run->workers);
     transformer_free(&run->model);

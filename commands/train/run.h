@@ -7,7 +7,7 @@
  *   loss.png, attention.png                 pictures.h
  *   weights.tsv, weights.png                weights.c
  *   watch.jsonl, watch.png                  watch.c
- *   .lock                                   folder.h
+ *   .lock                                   run-folder.c
  *
  * With several ranks (training/distributed.h) every rank reads the corpus. Only rank 0 uses the
  * folder; it sends what it reads there (tokenizer, weights, moments, progress) to the others.
@@ -15,7 +15,6 @@
  * or fail on all ranks. Those from run_begin on are for rank 0. */
 #pragma once
 
-#include "commands/train/folder.h"
 #include "commands/train/settings.h"
 #include "commands/train/textcheck.h"
 #include "commands/train/wordlinks.h"
@@ -37,8 +36,8 @@ typedef struct Throughput {
 
 typedef struct Run {
     Settings *settings;
-    RunFolder folder;
     char last[PATH_MAX], best[PATH_MAX];
+    FILE *lock;                   // ".lock", locked until the process ends; NULL: not now
     CorpusText text, valid_text;  // text is freed once it is encoded, unless it is augmented
     TextProfile profile;          // of text, on rank 0
     Corpus corpus, valid;
@@ -90,6 +89,14 @@ bool run_update(Run *run, UpdateStats *stats, long long number, size_t u, Error 
 
 /* The update that the run ends after, as far as that is known yet; 0: no limit. */
 long long run_last_update(Run *run);
+
+/* Returns path (=) "FOLDER/name"; run_lock has checked that it is not too long. */
+const char *run_file(char path[PATH_MAX], const Run *run, const char *name);
+
+/* Locks the folder, if it exists and is not locked yet; with --dry-run only checks. Refuses a new run
+ * where a best model is, or files without the .lock of a run. */
+bool run_lock(Run *run, Error *error);
+void run_unlock(Run *run);
 
 /* Makes and locks the folder; removes what a killed process left in it; writes config.json, unless
  * the run is complete; opens metrics.jsonl. */

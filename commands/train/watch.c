@@ -220,7 +220,7 @@ static bool read_sentence(const Run *run, Error *error)
 static bool watch_open(Run *run, Error *error)
 {
     if (!run->settings->run.watch) return true;
-    folder_file(watch->path, &run->folder, "watch.jsonl");
+    run_file(watch->path, run, "watch.jsonl");
     return read_sentence(run, error) &&
            (run->progress.update == 0 || read_frames(run->progress.update, error));
 }

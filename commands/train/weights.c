@@ -103,7 +103,7 @@ static bool weights_open(Run *run, Error *error)
 {
     history->count = 0;
     projections_words(&history->words, &run->valid, &run->vocabulary);
-    folder_file(history->path, &run->folder, "weights.tsv");
+    run_file(history->path, run, "weights.tsv");
     return run->progress.update == 0 || read_frames(run, error);
 }
 
