@@ -16,7 +16,7 @@ typedef struct TextProfile {
     double doubtful;  // 2 % of the validation's translations have a lower log p / length; 0:
                       // unknown
     /* Not of the text, but of what was learned from it, counted from 1: the head of cross-attention
-     * that aligns words best (commands/train/wordlinks.h). 0: unknown. */
+     * that aligns words best (commands/train/run.h). 0: unknown. */
     int aligning_layer, aligning_head;
     /* That it has, sorted. A mark (textprofile_is_mark) is left out if there is less than one for
      * a hundred of ", ' and -. */

@@ -448,8 +448,7 @@ bool run_prepare(Run *run, Error *error)
     if (good && training->guide_alignment > 0) {  // the same on every rank
         console_stage("estimating links …");
         run->supervision.guide = &run->guide;
-        good = wordlinks_guide(&run->guide, &run->model.config, GUIDE_CELLS, &run->corpus, 1,
-                               error);
+        good = run_learn_guide(&run->guide, run, GUIDE_CELLS, 1, error);
     }
     run->augment = (Augment){.share = training->augment,
                              .seed = training->seed,
@@ -550,15 +549,10 @@ bool run_save(Run *run, bool whole, Error *error)
     return good;
 }
 
-bool run_find_head(Run *run, Error *error)
-{
-    return wordlinks_head(&run->profile.aligning_layer, &run->profile.aligning_head,
-                          &run->links, &run->model, &run->corpus, &run->valid, error);
-}
-
 void run_free(Run *run)
 {
-    wordlinks_free(&run->links);
+    free(run->links.link);
+    free(run->links.shortlist);
     run_unlock(run);
     trainer_free(run->trainer);
     workers_stop(run->workers);

@@ -17,7 +17,6 @@
 
 #include "commands/train/settings.h"
 #include "commands/train/textcheck.h"
-#include "commands/train/wordlinks.h"
 #include "data/augment.h"
 #include "data/batches.h"
 #include "data/corpus.h"
@@ -33,6 +32,14 @@ typedef struct Throughput {
     double flops, seconds;
     long long tokens;
 } Throughput;
+
+/* What the links of words teach (run-wordlinks.c). */
+typedef struct WordLinks {
+    int *link;            // [target tokens of the pairs] guide_link; NULL: not learned yet
+    int pairs;            // of the validation text, the first ones
+    uint16_t *shortlist;  // [shortlist_count]; NULL of a vocabulary too large for it
+    size_t shortlist_count;
+} WordLinks;
 
 typedef struct Run {
     Settings *settings;
@@ -115,7 +122,12 @@ bool run_replace_text(Run *run, const char *path, char *text, Error *error);
  * state of training, which needs optimizer_send to rank 0 first. */
 bool run_save(Run *run, bool whole, Error *error);
 
-/* Finds the head that aligns words best, for the next run_save. */
+/* Creates the guide, and lets it learn from every step-th pair. Free it even if this fails. */
+bool run_learn_guide(Guide *guide, const Run *run, size_t cells, size_t step, Error *error);
+
+/* Finds the head that aligns words best, for the next run_save: run->profile (=) its layer and head,
+ * from 1; 0 if it agrees with less than 2 of 5 links. At first learns the links and the shortlist,
+ * from the training text or from a part of it, evenly spread. */
 bool run_find_head(Run *run, Error *error);
 
 /* block (=) the weights of a checkpoint with this table. */

@@ -1,5 +1,11 @@
-/* wordlinks.c -- the head that aligns words best, and the shortlist; see wordlinks.h. */
-#include "commands/train/wordlinks.h"
+/* run-wordlinks.c -- what a model learns from links of words, which the aligner (training/guide.h) finds
+ * in the training text; see run.h.
+ *
+ *   - which head of cross-attention aligns words best: the one that most often puts its largest
+ *     weight on the source token linked to the target token which it is about to write. A head
+ *     that aligns the token that it has just read is one row late, and loses
+ *   - which target tokens translate each source token: its shortlist (inference/shortlist.h) */
+#include "commands/train/run.h"
 
 #include "explain/maps.h"
 #include "inference/shortlist.h"
@@ -10,14 +16,14 @@
  * pairs at most. */
 enum { LEARNED = 200000, ROUNDS = 5, CELLS = 4194301, COMPARED = 100 };
 
-bool wordlinks_guide(Guide *guide, const ModelConfig *config, size_t cells,
-                     const Corpus *corpus, size_t step, Error *error)
+bool run_learn_guide(Guide *guide, const Run *run, size_t cells, size_t step, Error *error)
 {
+    const ModelConfig *config = &run->model.config;
     bool good = guide_create(guide, config_source_vocab(config), config->vocab,
                              config->max_length, cells, error);
     for (int round = 0; good && round < ROUNDS; round++) {
-        for (size_t i = 0; i < corpus->pairs; i += step) {
-            PairIds pair = corpus_pair(corpus, i);
+        for (size_t i = 0; i < run->corpus.pairs; i += step) {
+            PairIds pair = corpus_pair(&run->corpus, i);
             guide_count(guide, &pair);
         }
         good = guide_end_round(guide, error);
@@ -128,16 +134,17 @@ static bool learn_shortlist(WordLinks *links, Guide *guide, const Corpus *corpus
 
 /* ---- the head ---- */
 
-static bool prepare(WordLinks *links, const ModelConfig *config, const Corpus *corpus,
-                    const Corpus *valid, Error *error)
+static bool prepare(Run *run, Error *error)
 {
     Guide guide = {0};
-    size_t step = 1 + corpus->pairs / LEARNED;
+    WordLinks *links = &run->links;
+    const Corpus *valid = &run->valid;
+    size_t step = 1 + run->corpus.pairs / LEARNED;
     links->pairs = valid->pairs < COMPARED ? (int)valid->pairs : COMPARED;
     links->link = malloc(valid->start[TARGET][links->pairs] * sizeof *links->link);
     bool good = (links->link || error_memory(error, "for links of words")) &&
-                wordlinks_guide(&guide, config, CELLS, corpus, step, error) &&
-                learn_shortlist(links, &guide, corpus, step, error);
+                run_learn_guide(&guide, run, CELLS, step, error) &&
+                learn_shortlist(links, &guide, &run->corpus, step, error);
     for (int i = 0; good && i < links->pairs; i++) {
         PairIds pair = corpus_pair(valid, (size_t)i);
         guide_link(links->link + valid->start[TARGET][i], &guide, &pair, (real)0.5);
@@ -156,17 +163,18 @@ static int agreements(SnapshotRows map, const int *link)
     return count;
 }
 
-bool wordlinks_head(int *layer, int *head, WordLinks *links, const Transformer *model,
-                    const Corpus *corpus, const Corpus *valid, Error *error)
+bool run_find_head(Run *run, Error *error)
 {
-    if (!links->link && !prepare(links, &model->config, corpus, valid, error)) return false;
+    const WordLinks *links = &run->links;
+    const Transformer *model = &run->model;
+    if (!links->link && !prepare(run, error)) return false;
     int H = model->config.heads, all = model->config.decoder_layers * H, best = 0;
     long long linked = 0;
     long long *agreed = calloc((size_t)all, sizeof *agreed);
     bool good = agreed || error_memory(error, "to compare heads");
     for (int p = 0; good && p < links->pairs; p++) {
-        PairIds pair = corpus_pair(valid, (size_t)p);
-        const int *link = links->link + valid->start[TARGET][p];
+        PairIds pair = corpus_pair(&run->valid, (size_t)p);
+        const int *link = links->link + run->valid.start[TARGET][p];
         Snapshot *snapshot = snapshot_open(model, pair.id[SOURCE], pair.length[SOURCE],
                                            pair.id[TARGET], pair.length[TARGET], error);
         good = snapshot;
@@ -179,13 +187,8 @@ bool wordlinks_head(int *layer, int *head, WordLinks *links, const Transformer *
     for (int h = 1; good && h < all; h++)
         if (agreed[h] > agreed[best]) best = h;
     bool aligns = good && linked && agreed[best] * 5 >= linked * 2;
-    *layer = aligns ? best / H + 1 : 0, *head = aligns ? best % H + 1 : 0;
+    run->profile.aligning_layer = aligns ? best / H + 1 : 0;
+    run->profile.aligning_head = aligns ? best % H + 1 : 0;
     free(agreed);
     return good;
-}
-
-void wordlinks_free(WordLinks *links)
-{
-    free(links->link);
-    free(links->shortlist);
 }
