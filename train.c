@@ -185,9 +185,10 @@ static bool update(Run *run, Error *error)
 /* Adds a validation's results to progress and metrics; saves the model if it is the best. A
  * model that cannot be saved is not the best: the next one that is better than the saved one is
  * saved. Returns whether it was saved. */
-static bool record(Run *run, const Validation *v, Error *error)
+static bool record(Run *run, Error *error)
 {
     Progress *p = &run->progress, before = *p;
+    const Validation *v = &run->validation;
     const Quality *quality = &v->quality;
     MetricsLine line = {.kind = METRICS_VALID,
                         .update = p->update,
@@ -206,7 +207,7 @@ static bool record(Run *run, const Validation *v, Error *error)
     p->doubtful = v->doubtful;
     p->stale = best ? 0 : p->stale + 1;
     if (best) p->best = *quality, p->best_update = p->update;
-    report_validation(run, v, best);
+    report_validation(run, best);
     if (!metrics_add(&run->metrics, &line, error)) tried(RECORDS, false, error);
     if (!best || tried(BEST, run_find_head(run, error) && run_save(run, false, error), error))
         return best;
@@ -218,14 +219,15 @@ static bool record(Run *run, const Validation *v, Error *error)
 /* Rank 0's part of a validation: that of the weights, or with --ema of their moving average. A
  * signal cuts it short; nothing is recorded then. A loss that is not finite ends the run; what else
  * fails is tried again at the next validation. */
-static bool validate_candidate(Run *run, Validation *v, Error *error)
+static bool validate_candidate(Run *run, Error *error)
 {
+    const Validation *v = &run->validation;
     if (file_stop) return true;
     real *weights = run->model.block, *ema = run->trainer->optimizer.ema;
     if (ema) transformer_use(&run->model, ema);
-    bool good = validation_run(v, error);
-    bool best = good && record(run, v, error);
-    if (good) tried(ATTENTION, !best || pictures_attention(run, v, error), error);
+    bool good = run_validate(run, error);
+    bool best = good && record(run, error);
+    if (good) tried(ATTENTION, !best || pictures_attention(run, error), error);
     transformer_use(&run->model, weights);
     return good || v->ids.stopped ||
            (isfinite(v->quality.loss) && !tried(VALIDATED, false, error));
@@ -244,7 +246,7 @@ static bool save_last(Run *run, Error *error)
     return true;
 }
 
-static bool validate(Run *run, Validation *v, Error *error)
+static bool validate(Run *run, Error *error)
 {
     console_stage("validating after update %lld …", run->progress.update);
     bool first = distributed.rank == 0;
@@ -252,7 +254,7 @@ static bool validate(Run *run, Validation *v, Error *error)
     // a run that is killed has last.safetensors beside the first best.safetensors
     if (good && first && run->saved.update < 0 && run_save(run, true, error))
         run->saved = run->progress;
-    good = good && (!first || validate_candidate(run, v, error));
+    good = good && (!first || validate_candidate(run, error));
     good = distributed_agree(good, error) &&
            distributed_share(&run->progress, sizeof run->progress, error) &&
            save_last(run, error);
@@ -270,27 +272,29 @@ static long long written(const Run *run, const char *name)
 }
 
 /* Validates the model of best.safetensors, to draw its attention. */
-static bool validate_best(Run *run, Validation *v, Error *error)
+static bool validate_best(Run *run, Error *error)
 {
     real *weights = run->model.block, *best = malloc(run->model.params.size * sizeof *best);
     if (!best) return error_memory(error, "to draw attention.png");
     bool good = run_read_weights(best, &run->model.params, run->best, error);
     transformer_use(&run->model, best);
     good = good && run_find_head(run, error) &&
-           ((validation_run(v, error) && pictures_attention(run, v, error)) || v->ids.stopped);
+           ((run_validate(run, error) && pictures_attention(run, error)) ||
+            run->validation.ids.stopped);
     transformer_use(&run->model, weights);
     free(best);
     return good;
 }
 
 /* The pictures of the last validation, if the run was killed before it drew them. */
-static void draw_again(Run *run, Validation *v, Error *error)
+static void draw_again(Run *run, Error *error)
 {
     if (!run->progress.validated) return;
     if (written(run, "loss.png") < written(run, "last.safetensors"))
         tried(LOSS, pictures_loss(run, error), error);
-    if (v->translations && written(run, "attention.png") < written(run, "best.safetensors"))
-        tried(ATTENTION, validate_best(run, v, error), error);
+    if (run->validation.translations &&
+        written(run, "attention.png") < written(run, "best.safetensors"))
+        tried(ATTENTION, validate_best(run, error), error);
 }
 
 /* ---- the training ---- */
@@ -309,15 +313,14 @@ static bool agree_on_signals(Run *run, Error *error)
     return true;
 }
 
-static bool train(Run *run, Validation *validation, Error *error)
+static bool train(Run *run, Error *error)
 {
     if (run->progress.update == 0) record_frames(run, NAN, error);
     // a model that --init begins with stays the best until another one is better
-    if (run->settings->fine_tuning.init && !run->resumed && !validate(run, validation, error))
-        return false;
-    if (run->resumed && distributed.rank == 0) draw_again(run, validation, error);
+    if (run->settings->fine_tuning.init && !run->resumed && !validate(run, error)) return false;
+    if (run->resumed && distributed.rank == 0) draw_again(run, error);
     for (;;) {
-        if (validation_due(run) && !validate(run, validation, error)) return false;
+        if (validation_due(run) && !validate(run, error)) return false;
         if (!agree_on_signals(run, error)) return false;
         if (stop || finished(run)) {
             console_stage("saving and drawing …");
@@ -332,7 +335,7 @@ static bool train(Run *run, Validation *validation, Error *error)
 }
 
 /* Trains, and says how it ended. */
-static bool train_into_folder(Run *run, Validation *validation, Error *error)
+static bool train_into_folder(Run *run, Error *error)
 {
     const char *limit = run->resumed ? finished(run) : NULL;
     char changed[CHANGED_TEXT];
@@ -364,7 +367,7 @@ static bool train_into_folder(Run *run, Validation *validation, Error *error)
     bool first = distributed.rank == 0, good = !first || run_begin(run, error);
     for (int r = 0; first && good && r < RECORDERS; r++) good = recorders[r]->open(run, error);
     catch_signals();  // until here there is nothing to save
-    good = distributed_agree(good, error) && train(run, validation, error);
+    good = distributed_agree(good, error) && train(run, error);
     for (int r = 0; r < RECORDERS; r++)
         if (recorders[r]->close) recorders[r]->close();
     if (good && !failure[LAST].text[0]) report_end(run, stop ? NULL : finished(run));
@@ -373,14 +376,11 @@ static bool train_into_folder(Run *run, Validation *validation, Error *error)
 
 static bool whole_story(Run *run, Settings *settings, Error *error)
 {
-    Validation validation = {0};
     bool good = run_read(run, settings, error) && run_prepare(run, error) &&
-                run_fit_time(run, error) && validation_create(&validation, run, error);
+                run_fit_time(run, error) && run_prepare_validation(run, error);
     if (good) report_begin(run);
-    good = good && (settings->run.dry_run ? report_estimate(run, &validation, error)
-                                          : train_into_folder(run, &validation, error));
-    validation_free(&validation);
-    return good;
+    return good && (settings->run.dry_run ? report_estimate(run, error)
+                                          : train_into_folder(run, error));
 }
 
 static void print_help(bool brief)

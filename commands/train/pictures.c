@@ -110,8 +110,9 @@ static bool draw_attention(const Run *run, const char *path, Error *error)
 
 /* Of the first validation sentence of at most PICTURE_WORDS tokens, or of the shortest if all
  * are longer. An untrained model may translate without end: only the beginning is drawn. */
-bool pictures_attention(Run *run, const Validation *v, Error *error)
+bool pictures_attention(Run *run, Error *error)
 {
+    const Validation *v = &run->validation;
     if (!v->translated) return true;
     PairIds pair = corpus_pair(&run->valid, 0);
     for (int i = 1; i < v->translated && pair.length[SOURCE] > PICTURE_WORDS; i++) {

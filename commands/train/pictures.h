@@ -3,7 +3,6 @@
 #pragma once
 
 #include "commands/train/run.h"
-#include "commands/train/validation.h"
 
 /* Calls draw(run, path) in a child process (command_draw), in which the network does not run, and
  * waits for it. `name` is that of the file in the run's folder. */
@@ -15,7 +14,7 @@ bool pictures_loss(Run *run, Error *error);
 
 /* attention.png: that of a translation. Call it after the validation of a new best model, whose
  * weights the run's model still has. */
-bool pictures_attention(Run *run, const Validation *validation, Error *error);
+bool pictures_attention(Run *run, Error *error);
 
 /* A picture of what is recorded while the model learns. */
 typedef struct Recorder {

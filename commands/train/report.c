@@ -228,21 +228,21 @@ void report_begin(Run *run)
 
 /* *each (=) the seconds of a validation, per update. Its translations are as long as the
  * references are on average, which those of an untrained model are not. */
-static bool time_validation(double *each, Validation *v, size_t in_epoch, Error *error)
+static bool time_validation(double *each, Run *run, size_t in_epoch, Error *error)
 {
-    const TrainingConfig *c = &v->run->settings->training;
-    const CorpusReport *report = &v->run->valid_report;
-    int epochs = v->run->valid_epochs;
+    const TrainingConfig *c = &run->settings->training;
+    const CorpusReport *report = &run->valid_report;
+    int epochs = run->valid_epochs;
     double begin = clock_seconds();
-    v->search.max_tokens = (int)(report->tokens[TARGET] / report->kept) + 1;
-    if (!validation_run(v, error)) return false;
+    run->validation.search.max_tokens = (int)(report->tokens[TARGET] / report->kept) + 1;
+    if (!run_validate(run, error)) return false;
     *each = clock_seconds() - begin;
     *each *= fmax(c->valid_every ? 1.0 / c->valid_every : 0,
                   epochs ? 1.0 / (epochs * (double)in_epoch) : 0);
     return true;
 }
 
-bool report_estimate(Run *run, Validation *validation, Error *error)
+bool report_estimate(Run *run, Error *error)
 {
     char number[NUMBER_TEXT], time[DURATION_TEXT];
     double each = 0, validating = 0;
@@ -250,7 +250,7 @@ bool report_estimate(Run *run, Validation *validation, Error *error)
     size_t in_epoch = batches_updates(&run->batches, (uint64_t)run->progress.epoch);
     console_stage("timing some updates and a validation …");
     if (!run_time_updates(&each, run, error) ||
-        (distributed.rank == 0 && !time_validation(&validating, validation, in_epoch, error)))
+        (distributed.rank == 0 && !time_validation(&validating, run, in_epoch, error)))
         return false;
     double updates = last ? (double)(left > 0 ? left : 0) : (double)in_epoch;
     console_say("updates       %s an epoch; %.2g s each, and %.2g s more for validation",
@@ -297,8 +297,9 @@ void report_progress(Run *run)
 }
 
 /* After the warm-up: whether the model has learned to write, but not to translate, or not even that. */
-static void warn_of_collapse(const Run *run, const Validation *v)
+static void warn_of_collapse(const Run *run)
 {
+    const Validation *v = &run->validation;
     enum { FEW = 10 };                 // translations, too few to tell
     static const double LITTLE = 0.7;  // of a uniform guess's loss; token frequencies give less
     const TrainingConfig *training = &run->settings->training;
@@ -317,8 +318,9 @@ static void warn_of_collapse(const Run *run, const Validation *v)
     console_warn("%s", warning.text);
 }
 
-void report_validation(const Run *run, const Validation *v, bool best)
+void report_validation(const Run *run, bool best)
 {
+    const Validation *v = &run->validation;
     static const char *const BEST[] = {[BEST_LOSS] = ", the best loss so far",
                                        [BEST_BLEU] = ", the best BLEU so far",
                                        [BEST_CHRF] = ", the best chrF so far"};
@@ -341,7 +343,7 @@ void report_validation(const Run *run, const Validation *v, bool best)
         console_cut(v->is_exact[s] ? "    ✓ → " : "      → ", v->hypothesis[s],
                     strlen(v->hypothesis[s]));
     }
-    warn_of_collapse(run, v);
+    warn_of_collapse(run);
 }
 
 /* The command for a validation sentence, the first that is short and has no apostrophe. */

@@ -554,6 +554,7 @@ void run_free(Run *run)
     free(run->links.link);
     free(run->links.shortlist);
     run_unlock(run);
+    run_free_validation(run);
     trainer_free(run->trainer);
     workers_stop(run->workers);
     transformer_free(&run->model);

@@ -1,7 +1,7 @@
 /* run.h -- a training run and its folder: what it consists of, how it is saved and resumed.
  *
  *   last.safetensors      weights, Adam's moments and progress: the run resumes from here
- *   best.safetensors      the weights of the best validation so far (validation.h), nothing else
+ *   best.safetensors      the weights of the best validation so far (run-validation.c)
  *   config.json           the value of every option
  *   metrics.jsonl         training/metrics.h
  *   loss.png, attention.png                 pictures.h
@@ -22,6 +22,7 @@
 #include "data/corpus.h"
 #include "data/textprofile.h"
 #include "data/vocabulary.h"
+#include "inference/translator.h"
 #include "plots/canvas.h"
 #include "training/metrics.h"
 #include "training/progress.h"
@@ -40,6 +41,19 @@ typedef struct WordLinks {
     uint16_t *shortlist;  // [shortlist_count]; NULL of a vocabulary too large for it
     size_t shortlist_count;
 } WordLinks;
+
+typedef struct Validation {
+    Batches batches;
+    int translations;     // how many pairs, from the first, are translated
+    SearchConfig search;  // greedy
+    /* results of the last run_validate */
+    Quality quality;        // NaN: no BLEU and chrF, as nothing was translated
+    int translated, exact;  // translations, and those equal to their reference
+    double doubtful;        // data/textprofile.h; 0 if nothing is translated
+    char **hypothesis;      // [translated]
+    bool *is_exact;         // [translated]
+    Translations ids;
+} Validation;
 
 typedef struct Run {
     Settings *settings;
@@ -62,6 +76,7 @@ typedef struct Run {
     WordLinks links;          // {0} until run_find_head
     Guide guide;              // the links, if supervision has them
     Supervision supervision;  // of the trainer
+    Validation validation;
     Progress progress;
     Throughput throughput;
     Metrics metrics;
@@ -90,6 +105,15 @@ bool run_fit_time(Run *run, Error *error);
 /* Makes some updates, which count for nothing. *each (=) the seconds of an update, a mean. The first one allocates memory; it does not count
  * unless it alone takes longer than TIMING. */
 bool run_time_updates(double *each, Run *run, Error *error);
+
+/* Chooses what is validated, and sets valid_epochs. Collective; call it after the three above. */
+bool run_prepare_validation(Run *run, Error *error);
+void run_free_validation(Run *run);
+
+/* Validates the model with its current weights: run->validation (=) the results. False with
+ * ids.stopped if file_stop was set during the translation; false with an error if the loss is not
+ * finite. */
+bool run_validate(Run *run, Error *error);
 
 /* Makes update number 1, 2, … from update u of the epoch, as trainer_update does. */
 bool run_update(Run *run, UpdateStats *stats, long long number, size_t u, Error *error);

@@ -138,7 +138,7 @@ static double length(const Settings *s, const CorpusReport *train)
 }
 
 /* The work of a validation as a share of that of an update, in tokens that pass forward through the
- * network; a decoded token is three (commands/train/validation.c). */
+ * network; a decoded token is three (commands/train/run-validation.c). */
 static double validation_work(const TrainingConfig *t, const CorpusReport *train,
                               const CorpusReport *valid)
 {

@@ -1,5 +1,10 @@
-/* validation.c -- loss and translations of held-out pairs; see validation.h. */
-#include "commands/train/validation.h"
+/* run-validation.c -- how good a model in training is: loss and translations of held-out pairs; see
+ * run.h.
+ *
+ * The candidate, which is the weights or with --ema X their moving average, is validated, makes
+ * the sample translations, and becomes best.safetensors. last.safetensors has the weights
+ * themselves and their moving average, which training resumes from. */
+#include "commands/train/run.h"
 
 #include "base/file.h"
 #include "scores/bleu.h"
@@ -16,10 +21,8 @@ static void free_results(Validation *v)
     free(v->hypothesis);
     free(v->is_exact);
     translations_free(&v->ids);
-    *v = (Validation){.run = v->run,
-                      .batches = v->batches,
-                      .translations = v->translations,
-                      .search = v->search};
+    *v = (Validation){
+        .batches = v->batches, .translations = v->translations, .search = v->search};
 }
 
 /* The fewest epochs between two validations with which validating is at most a quarter of the
@@ -27,9 +30,9 @@ static void free_results(Validation *v)
  * does not depend on the machine. An update is three passes, as going backward takes twice as
  * long; so is a decoded token, for which greedy search takes 3.1 times as long (300 sentences of
  * Tatoeba, preset tiny, one core). */
-static int epochs_between(const Validation *v)
+static int epochs_between(const Run *run)
 {
-    const Run *run = v->run;
+    const Validation *v = &run->validation;
     const size_t *valid = run->valid_report.tokens, *train = run->report.tokens;
     double validating = (double)(valid[SOURCE] + valid[TARGET]);
     double training = 3.0 * (double)(train[SOURCE] + train[TARGET]);
@@ -40,19 +43,19 @@ static int epochs_between(const Validation *v)
     return (int)fmin(ceil(4 * validating / training), 1e9);
 }
 
-bool validation_create(Validation *v, Run *run, Error *error)
+bool run_prepare_validation(Run *run, Error *error)
 {
+    Validation *v = &run->validation;
     const TrainingConfig *config = &run->settings->training;
     const size_t *tokens = run->valid_report.tokens;
     int pairs = (int)run->valid.pairs;
-    *v = (Validation){.run = run,
-                      .translations = at_most(config->valid_translations, pairs),
+    *v = (Validation){.translations = at_most(config->valid_translations, pairs),
                       .search = search_default};
     v->search.beam = v->search.n_best = 1;
     // an untrained model may repeat a token without end
     v->search.max_length_ratio = 1.5 * (double)tokens[TARGET] / (double)tokens[SOURCE];
     run->valid_epochs = config->valid_epochs;
-    if (!config->valid_every && !config->valid_epochs) run->valid_epochs = epochs_between(v);
+    if (!config->valid_every && !config->valid_epochs) run->valid_epochs = epochs_between(run);
     if (!distributed_share(&run->valid_epochs, sizeof run->valid_epochs, error) ||
         !batches_init(&v->batches, &run->valid, 0, config->batch_tokens, error))
         return false;
@@ -60,20 +63,21 @@ bool validation_create(Validation *v, Run *run, Error *error)
     return true;
 }
 
-void validation_free(Validation *v)
+void run_free_validation(Run *run)
 {
-    free_results(v);
-    batches_free(&v->batches);
+    free_results(&run->validation);
+    batches_free(&run->validation.batches);
 }
 
-static bool find_loss(Validation *v, Error *error)
+static bool find_loss(Run *run, Error *error)
 {
+    Validation *v = &run->validation;
     Loss loss = {0};
     for (size_t u = 0; u < batches_updates(&v->batches, 0); u++) {
         int pairs;
         Loss part;
         if (!batches_update(&v->batches, &pairs, 0, u, error) ||
-            !trainer_evaluate(v->run->trainer, v->batches.pair, pairs, &part, error))
+            !trainer_evaluate(run->trainer, v->batches.pair, pairs, &part, error))
             return false;
         loss.nll += part.nll;
         loss.tokens += part.tokens;
@@ -82,17 +86,16 @@ static bool find_loss(Validation *v, Error *error)
     char advice[ADVICE_TEXT];
     return isfinite(loss.nll) ||
            error_set(error, "update %lld: the loss of the validation is not finite; %s",
-                     v->run->progress.update,
-                     training_advice(advice, &v->run->settings->training));
+                     run->progress.update, training_advice(advice, &run->settings->training));
 }
 
 /* A reference as the model would write it, in its normal form; or as it is, if the model lacks a
  * character of it. For free(); NULL after an error. */
-static char *reference_of(const Validation *v, size_t pair, Error *error)
+static char *reference_of(const Run *run, size_t pair, Error *error)
 {
     char *normal;
-    CorpusSentence s = corpus_sentence(&v->run->valid_text, TARGET, pair);
-    if (!tokenizer_normal_form(v->run->vocabulary.tokenizer[TARGET], &normal, s.text, s.length,
+    CorpusSentence s = corpus_sentence(&run->valid_text, TARGET, pair);
+    if (!tokenizer_normal_form(run->vocabulary.tokenizer[TARGET], &normal, s.text, s.length,
                                error))
         return NULL;
     char *reference = normal ? composed(normal, strlen(normal)) : composed(s.text, s.length);
@@ -101,14 +104,15 @@ static char *reference_of(const Validation *v, size_t pair, Error *error)
     return reference;
 }
 
-static bool score_translations(Validation *v, Error *error)
+static bool score_translations(Run *run, Error *error)
 {
-    Bleu bleu = {.tokenization = (Tokenization)v->run->settings->data.bleu_tokenize,
-                 .context = v->run->vocabulary.tokenizer[TARGET]};
+    Validation *v = &run->validation;
+    Bleu bleu = {.tokenization = (Tokenization)run->settings->data.bleu_tokenize,
+                 .context = run->vocabulary.tokenizer[TARGET]};
     if (bleu.tokenization == TOKENIZATION_SPM) bleu.split = tokenizer_split;
     Chrf chrf = {.word_order = 0};
     for (int s = 0; s < v->translated; s++) {
-        char *reference = reference_of(v, (size_t)s, error),
+        char *reference = reference_of(run, (size_t)s, error),
              *own = composed(v->hypothesis[s], strlen(v->hypothesis[s]));
         bool good = reference && (own || error_memory(error, "to score translations"));
         good = good && bleu_add(&bleu, own, (const char *[]){reference}, 1, error) &&
@@ -130,15 +134,15 @@ static int by_number(const void *a, const void *b)
 }
 
 /* v->doubtful (=) the 2 % quantile of log p / length */
-static bool translate(Validation *v, Error *error)
+static bool translate(Run *run, Error *error)
 {
+    Validation *v = &run->validation;
     size_t count = (size_t)v->translations;
-    Ensemble alone = ensemble_of(&v->run->model);
-    TranslatorInput input = {.placeholder = vocabulary_placeholder(&v->run->vocabulary)};
+    Ensemble alone = ensemble_of(&run->model);
+    TranslatorInput input = {.placeholder = vocabulary_placeholder(&run->vocabulary)};
     Packed target;
     if (!batches_packed(&v->batches, &input.source, &target, 0, count, error) ||
-        !translator_run(&v->ids, &alone, &input, &v->search, v->run->workers, &file_stop,
-                        error) ||
+        !translator_run(&v->ids, &alone, &input, &v->search, run->workers, &file_stop, error) ||
         v->ids.stopped)
         return false;
     double *each = malloc(count * sizeof *each);
@@ -149,18 +153,19 @@ static bool translate(Validation *v, Error *error)
     for (int s = 0; good && s < v->translations; s++) {
         const Hypothesis *best = v->ids.sentence[s].hypothesis;
         each[s] = best->log_probability / best->length;
-        good = tokenizer_decode(v->run->vocabulary.tokenizer[TARGET], &v->hypothesis[s],
-                                best->id, (size_t)best->length, error);
+        good = tokenizer_decode(run->vocabulary.tokenizer[TARGET], &v->hypothesis[s], best->id,
+                                (size_t)best->length, error);
         v->translated += good;
     }
     if (good) qsort(each, count, sizeof *each, by_number);
     if (good) v->doubtful = each[count / 50];
     free(each);
-    return good && score_translations(v, error);
+    return good && score_translations(run, error);
 }
 
-bool validation_run(Validation *v, Error *error)
+bool run_validate(Run *run, Error *error)
 {
-    free_results(v);
-    return find_loss(v, error) && (v->translations == 0 || translate(v, error));
+    free_results(&run->validation);
+    return find_loss(run, error) &&
+           (run->validation.translations == 0 || translate(run, error));
 }
