@@ -31,7 +31,7 @@ typedef struct CorpusCheck {
     CorpusLine from;      // where that begins
     size_t often[SIDES];  // pairs with the same sentence of a side, if more than a third; or 0
     char sentence[SIDES][64];  // which, cut
-    /* set by textcheck (commands/train/textcheck.h), of a text of several files: */
+    /* set by run_check_text (commands/train/run.h), of a text of several files: */
     int swapped;    // a file whose sides are like the opposite sides of the first; 0: none
     bool unspaced;  // corpus_is_unspaced, of the target
 } CorpusCheck;

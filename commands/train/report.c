@@ -130,7 +130,7 @@ static void print_fine_tuning(const Run *run)
 
 static void print_warnings(Run *run)
 {
-    textcheck_report(&run->check, run->report.read, run->valid_report.read, run->settings);
+    run_warn_of_text(run);
     if (run->check.untagged)
         console_warn(
             "%zu of %zu sentences of the validation begin with no tag that the model learns",

@@ -40,13 +40,12 @@ static bool read_text(Run *run, Error *error)
 {
     const Settings *s = run->settings;
     if (!corpus_read(&run->text, &run->report, &s->train, error) ||
-        !textcheck(&run->check.train, &run->text, &s->train, s, error) ||
+        !run_check_text(run, false, error) ||
         !(s->valid.count
               ? corpus_read(&run->valid_text, &run->valid_report, &s->valid, error) &&
-                    textcheck(&run->check.valid, &run->valid_text, &s->valid, s, error)
+                    run_check_text(run, true, error)
               : hold_out(run, error)))
         return false;
-    if (s->valid.count) run->check.swapped = corpus_swapped(&run->valid_text, &run->text);
     return corpus_repeat(&run->text, &run->report, &s->train, error);
 }
 
@@ -208,8 +207,7 @@ bool run_read(Run *run, Settings *settings, Error *error)
     if (first)
         good = good &&
                textprofile_characters(&run->profile, &run->text, tokenizer[SOURCE], error) &&
-               textcheck_vocabulary(&run->check, &run->text, &run->valid_text, &run->vocabulary,
-                                    !run->resumed, settings, error);
+               run_check_vocabulary(run, error);
     console_stage("encoding …");
     int max_length = settings->model.max_length - 1;  // without </s>
     good = good &&
@@ -561,8 +559,10 @@ void run_free(Run *run)
     batches_free(&run->batches);
     augment_free(&run->augment);
     textprofile_free(&run->profile);
-    textcheck_free(&run->check);
-    for (int side = 0; side < SIDES; side++) free(run->extension[side].parts.id);
+    for (int side = 0; side < SIDES; side++)
+        free(run->check.characters[side].lost), free(run->check.characters[side].changed),
+            free(run->extension[side].parts.id);
+    free(run->check.tags);
     guide_free(&run->guide);
     free(run->supervision.soft);
     metrics_close(&run->metrics);

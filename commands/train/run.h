@@ -16,10 +16,10 @@
 #pragma once
 
 #include "commands/train/settings.h"
-#include "commands/train/textcheck.h"
 #include "data/augment.h"
 #include "data/batches.h"
 #include "data/corpus.h"
+#include "data/corpuscheck.h"
 #include "data/textprofile.h"
 #include "data/vocabulary.h"
 #include "inference/translator.h"
@@ -33,6 +33,25 @@ typedef struct Throughput {
     double flops, seconds;
     long long tokens;
 } Throughput;
+
+/* What a vocabulary does to characters: lines that name the most frequent ones and how often they
+ * are in the text; NULL: none. */
+typedef struct CharacterCheck {
+    char *lost;       // that have no token
+    char *changed;    // beyond ASCII, that its normalisation replaces by others, or drops
+    size_t controls;  // how often there are U+0080 to U+009F
+    size_t twice;     // and Ã©, UTF-8 that was encoded twice
+} CharacterCheck;
+
+typedef struct TextCheck {
+    CorpusCheck train, valid;  // valid: of files; {0} for pairs held out
+    bool swapped;              // corpus_swapped, of validation files
+    char *tags;                // of a new run: ">>fra<< (48), >>deu<< (48)"; NULL: none
+    size_t untagged;           // validation sentences without a tag that the model learns,
+                               // if nine of ten training sentences have one
+    CharacterCheck
+        characters[SIDES];  // with a joint vocabulary the source's alone, of both sides
+} TextCheck;
 
 /* What the links of words teach (run-wordlinks.c). */
 typedef struct WordLinks {
@@ -95,6 +114,18 @@ typedef struct Run {
  * run in the folder. Fails if the folder has files but none of a run, or best.safetensors without
  * last.safetensors, or if a rank has other settings or another corpus than rank 0. */
 bool run_read(Run *run, Settings *settings, Error *error);
+
+/* Checks the training text, or the validation files, each file by itself. Fails, but for `force`, if it
+ * is not one to train on or to validate with: its sides have slipped or are unrelated, or the same in
+ * the training text, or one of them is no text. */
+bool run_check_text(Run *run, bool valid, Error *error);
+
+/* Checks the characters and, if the run is new, the tags (data/tokenizer.h). Fails, but for `force`,
+ * if the vocabulary has no token for a tag; and if `tag` is given and there is none. */
+bool run_check_vocabulary(Run *run, Error *error);
+
+/* Says what was strange, but did not fail. */
+void run_warn_of_text(const Run *run);
 
 /* Creates model and trainer: initialised, or loaded from last.safetensors. */
 bool run_prepare(Run *run, Error *error);

@@ -1,5 +1,5 @@
-/* textcheck.c -- checks a corpus; see textcheck.h. */
-#include "commands/train/textcheck.h"
+/* run-textcheck.c -- what ./train says of a corpus that is not what it should be; see run.h. */
+#include "commands/train/run.h"
 
 #include "base/file.h"
 #include "base/grow.h"
@@ -97,9 +97,12 @@ static bool check_file(const CorpusCheck *check, size_t pairs, const CorpusFiles
                      line, file->source);
 }
 
-bool textcheck(CorpusCheck *all, const CorpusText *text, const CorpusFiles *files,
-               const Settings *settings, Error *error)
+bool run_check_text(Run *run, bool valid, Error *error)
 {
+    const Settings *settings = run->settings;
+    const CorpusFiles *files = valid ? &settings->valid : &settings->train;
+    const CorpusText *text = valid ? &run->valid_text : &run->text;
+    CorpusCheck *all = valid ? &run->check.valid : &run->check.train;
     bool force = settings->run.force;
     CorpusText first = corpus_part(text, 0), part;
     *all = (CorpusCheck){.unspaced = corpus_is_unspaced(text, TARGET)};
@@ -123,7 +126,8 @@ bool textcheck(CorpusCheck *all, const CorpusText *text, const CorpusFiles *file
             corpus_swapped(&part, &first) == SIDES)
             all->swapped = file;
     }
-    return force || files != &settings->train || all->pairs[CHECK_SAME] < text->pairs ||
+    if (valid) run->check.swapped = corpus_swapped(text, &run->text);
+    return force || valid || all->pairs[CHECK_SAME] < text->pairs ||
            error_set(error,
                      "source and target are the same text in all %zu pairs of %s: "
                      "give its translations as the target (--force trains on it)",
@@ -132,12 +136,14 @@ bool textcheck(CorpusCheck *all, const CorpusText *text, const CorpusFiles *file
 
 /* ---- tags ---- */
 
-static bool check_tags(TextCheck *check, const CorpusText *text, const CorpusText *valid,
-                       const Tokenizer *tokenizer, const Settings *settings, Error *error)
+static bool check_tags(Run *run, Error *error)
 {
     enum { NAMED = 6 };
     StringList tags = {0};
     size_t times[CORPUS_MAX_TAGS] = {0}, tagged = 0;
+    const Settings *settings = run->settings;
+    const CorpusText *text = &run->text, *valid = &run->valid_text;
+    const Tokenizer *tokenizer = run->vocabulary.tokenizer[SOURCE];
     const char *pattern = settings_tag(settings);
     bool good = corpus_tags(&tags, times, text, &settings->train, pattern, error);
     TextStream stream;
@@ -154,10 +160,10 @@ static bool check_tags(TextCheck *check, const CorpusText *text, const CorpusTex
                          tag);
     }
     if (out && tags.count > NAMED) fprintf(out, " and %d others", tags.count - NAMED);
-    check->tags = out ? textstream_close(&stream) : NULL;
+    run->check.tags = out ? textstream_close(&stream) : NULL;
     for (size_t i = 0; i < valid->pairs && tagged * 10 >= text->pairs * 9; i++) {
         CorpusSentence line = corpus_sentence(valid, SOURCE, i);
-        check->untagged += !tokenizer_tag(tokenizer, line.text, line.length);
+        run->check.untagged += !tokenizer_tag(tokenizer, line.text, line.length);
     }
     if (good && settings->data.tag && !tags.count)
         good = error_set(error, "no source sentence begins with a word that matches --tag '%s'",
@@ -241,19 +247,19 @@ static char *name_characters(const Character *character, size_t count, bool lost
 }
 
 /* Of one side, or of both if they are joint. With the type word there is nothing to check. */
-static bool check_characters(CharacterCheck *check, const CorpusText *text,
-                             const Vocabulary *vocabulary, CorpusSide side, Error *error)
+static bool check_characters(Run *run, CorpusSide side, Error *error)
 {
-    const Tokenizer *tokenizer = vocabulary->tokenizer[side];
-    CorpusSide last = vocabulary_is_joint(vocabulary) ? TARGET : side;
+    CharacterCheck *check = &run->check.characters[side];
+    const Tokenizer *tokenizer = run->vocabulary.tokenizer[side];
+    CorpusSide last = vocabulary_is_joint(&run->vocabulary) ? TARGET : side;
     unsigned *times = calloc(CORPUS_CODES, sizeof *times), most = ' ' + 1;
     Character *character = NULL;
     size_t capacity = 0, strange = 0;
     if (tokenizer_type(tokenizer) == TOKENIZER_WORD) return free(times), true;
     if (!times) return error_memory(error, "to check characters");
     for (CorpusSide s = side; s <= last; s++) {
-        corpus_characters(times, text, s, tokenizer);
-        check->twice += count_twice(text, s);
+        corpus_characters(times, &run->text, s, tokenizer);
+        check->twice += count_twice(&run->text, s);
     }
     for (int c = 0x80; c < 0xa0; c++) check->controls += times[c];
     char known[5], own[5], *alone = NULL;
@@ -288,16 +294,10 @@ static bool check_characters(CharacterCheck *check, const CorpusText *text,
     return good;
 }
 
-bool textcheck_vocabulary(TextCheck *check, const CorpusText *text, const CorpusText *valid,
-                          const Vocabulary *vocabulary, bool is_new, const Settings *settings,
-                          Error *error)
+bool run_check_vocabulary(Run *run, Error *error)
 {
-    const Tokenizer *tokenizer = vocabulary->tokenizer[SOURCE];
-    CharacterCheck *of = check->characters;
-    return (!is_new || check_tags(check, text, valid, tokenizer, settings, error)) &&
-           check_characters(&of[SOURCE], text, vocabulary, SOURCE, error) &&
-           (vocabulary_is_joint(vocabulary) ||
-            check_characters(&of[TARGET], text, vocabulary, TARGET, error));
+    return (run->resumed || check_tags(run, error)) && check_characters(run, SOURCE, error) &&
+           (vocabulary_is_joint(&run->vocabulary) || check_characters(run, TARGET, error));
 }
 
 /* ---- the report ---- */
@@ -348,13 +348,14 @@ static void warn_of_encoding(const CharacterCheck *check, size_t pairs)
                      check->controls);
 }
 
-void textcheck_report(const TextCheck *all, size_t pairs, size_t valid_pairs,
-                      const Settings *settings)
+void run_warn_of_text(const Run *run)
 {
     enum { SHORT = 10 };  // bytes
-    const CorpusCheck *check = &all->train;
+    const Settings *settings = run->settings;
+    const CorpusCheck *check = &run->check.train;
+    size_t pairs = run->report.read;
     warn_of(check, CHECK_SAME, pairs, &settings->train);
-    warn_of(&all->valid, CHECK_QUOTED, valid_pairs, &settings->valid);
+    warn_of(&run->check.valid, CHECK_QUOTED, run->valid_report.read, &settings->valid);
     for (int side = 0; side < SIDES; side++)
         if (check->often[side] > FEW && strlen(check->sentence[side]) > SHORT)
             console_warn("%zu of the %s are the same, '%s', which teaches nothing: is it the "
@@ -369,15 +370,9 @@ void textcheck_report(const TextCheck *all, size_t pairs, size_t valid_pairs,
         tokenization_needs_spaces((Tokenization)settings->data.bleu_tokenize))
         console_warn("the target has hardly any spaces, and BLEU counts words: use "
                      "--bleu-tokenize zh for Chinese, ja-mecab for Japanese, char for others");
-    if (all->swapped)
+    if (run->check.swapped)
         console_warn("the validation text does not look like the training text: are its source "
                      "and its target in the right order, and in the same languages?");
-    for (int side = 0; side < SIDES; side++) warn_of_encoding(&all->characters[side], pairs);
-}
-
-void textcheck_free(TextCheck *check)
-{
     for (int side = 0; side < SIDES; side++)
-        free(check->characters[side].lost), free(check->characters[side].changed);
-    free(check->tags);
+        warn_of_encoding(&run->check.characters[side], pairs);
 }
