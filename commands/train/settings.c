@@ -9,6 +9,7 @@
 #include "training/distributed.h"
 #include "training/trainer.h"
 
+#include <ctype.h>
 #include <libgen.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -196,10 +197,13 @@ static bool check_vocabulary(const Settings *s, Error *error)
     return config_check(&model, error);
 }
 
-/* files (=) what the options name: the pairs of files, then those with columns. */
-static bool list_files(CorpusFiles *files, const CorpusNames *names, const char *name,
-                       const DataConfig *data, Error *error)
+/* s->train or s->valid (=) what the options name: the pairs of files, then those with columns. */
+static bool list_files(Settings *s, bool valid, Error *error)
 {
+    const DataConfig *data = &s->data;
+    const CorpusNames *names = valid ? &data->valid : &data->train;
+    const char *name = valid ? "valid" : "train";
+    CorpusFiles *files = valid ? &s->valid : &s->train;
     int pairs = names->source.count, count = pairs + names->tsv.count;
     if (pairs != names->target.count)
         return error_set(error,
@@ -207,28 +211,27 @@ static bool list_files(CorpusFiles *files, const CorpusNames *names, const char 
                          name, pairs, name, names->target.count);
     *files = (CorpusFiles){calloc((size_t)count + 1, sizeof *files->file), count};
     if (!files->file) return error_memory(error, "for the names of files");
-    int end = 0, named = 0, column[SIDES] = {1, 2};
-    if (data->columns)
-        sscanf(data->columns, "%*1[A-Za-z]%*34[A-Za-z0-9_-],%*1[A-Za-z]%*34[A-Za-z0-9_-]%n",
-               &named);
-    bool languages = named && !data->columns[named];
-    if (data->columns && !languages &&
-        (sscanf(data->columns, "%5d,%5d%n", &column[0], &column[1], &end) != 2 ||
-         data->columns[end] || column[0] < 1 || column[1] < 1 || column[0] == column[1]))
+    int end = 0, column[SIDES] = {1, 2};
+    const char *columns = data->columns;
+    bool languages = columns && isalpha((unsigned char)*columns);
+    if (languages)
+        sscanf(columns, "%*1[A-Za-z]%*34[A-Za-z0-9_-],%*1[A-Za-z]%*34[A-Za-z0-9_-]%n", &end);
+    else if (columns) sscanf(columns, "%5d,%5d%n", &column[0], &column[1], &end);
+    if (columns &&
+        (!end || columns[end] || column[0] < 1 || column[1] < 1 || column[0] == column[1]))
         return error_set(
             error,
             "--columns takes the numbers of two columns, such as 2,4, or two languages "
             "of a TMX, such as en,fr, not '%s'",
-            data->columns);
+            columns);
     for (int i = 0; i < count; i++)
         files->file[i] = (CorpusFile){.source = i < pairs ? names->source.item[i]
                                                           : names->tsv.item[i - pairs],
                                       .target = i < pairs ? names->target.item[i] : NULL,
                                       .invalid = data->invalid,
                                       .column = {column[SOURCE], column[TARGET]},
-                                      .languages = languages ? data->columns : NULL};
-    if (names != &data->train) return true;
-    for (int i = 0; i < data->weight.count; i++) {
+                                      .languages = languages ? columns : NULL};
+    for (int i = 0; i < data->weight.count && !valid; i++) {
         int times, length = 0;
         const char *weight = data->weight.item[i];
         if (i >= count || sscanf(weight, "%4d%n", &times, &length) != 1 || weight[length] ||
@@ -434,8 +437,7 @@ static bool add_replay(Settings *s, int runs, Error *error)
     old->given.text = file_read_input(path, 1 << 20, NULL, error);
     if (!old->given.text ||
         !options_from_json(old->groups, SETTINGS_GROUPS, old->given.text, path, false, error) ||
-        !list_files(&old->train, &old->data.train, "train", &old->data, error) ||
-        !add_replay(old, runs + 1, error))
+        !list_files(old, false, error) || !add_replay(old, runs + 1, error))
         return error_prefix(error, "--replay");
     int own = s->train.count, count = own + old->train.count;
     CorpusFile *file = realloc(s->train.file, (size_t)count * sizeof *file);
@@ -495,9 +497,7 @@ static bool apply_all(Settings *s, Error *error)
     }
     return find_frozen(s, error) && read_time(s, error) &&
            (distributed.rank > 0 || (take_model(s, error) && check(s, error))) &&
-           list_files(&s->train, &s->data.train, "train", &s->data, error) &&
-           list_files(&s->valid, &s->data.valid, "valid", &s->data, error) &&
-           add_replay(s, 1, error);
+           list_files(s, false, error) && list_files(s, true, error) && add_replay(s, 1, error);
 }
 
 bool settings_read(Settings *s, int argc, char *const *argv, Error *error)

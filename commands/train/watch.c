@@ -203,7 +203,7 @@ static bool read_sentence(const Run *run, Error *error)
 {
     const char *text = run->settings->run.watch, *bar = strstr(text, BETWEEN);
     const ModelConfig *config = &run->model.config;
-    int most = config->max_length < FILM_WORDS ? config->max_length : FILM_WORDS;
+    int most = at_most(config->max_length, FILM_WORDS);
     size_t length = bar ? (size_t)(bar - text) : strlen(text);
     const Tokenizer *source = run->vocabulary.tokenizer[SOURCE];
     const Tokenizer *target = run->vocabulary.tokenizer[TARGET];
@@ -264,10 +264,10 @@ static bool fill_frame(FilmFrame *frame, const Run *run, const Hypothesis *best,
 
 static bool translate(Translations *out, Run *run, Error *error)
 {
-    int columns = watch->columns, most = columns + columns / 2 + 3;
+    int columns = watch->columns;
     SearchConfig search = search_default;
     search.beam = 1;
-    search.max_tokens = most < FILM_WORDS ? most : FILM_WORDS;
+    search.max_tokens = at_most(columns + columns / 2 + 3, FILM_WORDS);
     search.no_scores = true;
     Ensemble alone = ensemble_of(&run->model);
     TranslatorInput input = {.source = {1, columns, watch->source.id, (int[]){0, columns}},
