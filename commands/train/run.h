@@ -12,7 +12,7 @@
  * With several ranks (training/distributed.h) every rank reads the corpus. Only rank 0 uses the
  * folder; it sends what it reads there (tokenizer, weights, moments, progress) to the others.
  * run_read, run_prepare, run_fit_time, run_time_updates and run_update are collective: they succeed
- * or fail on all ranks. Those from run_begin on are for rank 0. */
+ * or fail on all ranks. Those of the folder are for rank 0. */
 #pragma once
 
 #include "commands/train/settings.h"
@@ -49,8 +49,7 @@ typedef struct TextCheck {
     char *tags;                // of a new run: ">>fra<< (48), >>deu<< (48)"; NULL: none
     size_t untagged;           // validation sentences without a tag that the model learns,
                                // if nine of ten training sentences have one
-    CharacterCheck
-        characters[SIDES];  // with a joint vocabulary the source's alone, of both sides
+    CharacterCheck characters[SIDES];  // with a joint vocabulary the first alone, of both
 } TextCheck;
 
 /* What the links of words teach (run-wordlinks.c). */
@@ -85,8 +84,7 @@ typedef struct Run {
     TextCheck check;
     size_t seen;  // pairs of valid whose source sentence is also in the corpus
     Vocabulary vocabulary;
-    TokenizerExtension
-        extension[SIDES];  // of --init's; on rank 0 of a new run, as of vocabulary.model
+    TokenizerExtension extension[SIDES];  // of --init's model; on rank 0 of a new run
     Transformer model;
     Workers *workers;
     Trainer *trainer;
