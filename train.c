@@ -194,7 +194,7 @@ static bool record(Run *run, Error *error)
                         .update = p->update,
                         .epoch = p->epoch,
                         .loss = quality->loss,
-                        .exact = v->translated ? 100.0 * v->exact / v->translated : NAN,
+                        .exact = v->translations ? 100.0 * v->exact / v->translations : NAN,
                         .bleu = quality->bleu,
                         .chrf = quality->chrf,
                         .seconds = p->seconds};

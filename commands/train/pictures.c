@@ -113,9 +113,9 @@ static bool draw_attention(const Run *run, const char *path, Error *error)
 bool pictures_attention(Run *run, Error *error)
 {
     const Validation *v = &run->validation;
-    if (!v->translated) return true;
+    if (!v->translations) return true;
     PairIds pair = corpus_pair(&run->valid, 0);
-    for (int i = 1; i < v->translated && pair.length[SOURCE] > PICTURE_WORDS; i++) {
+    for (int i = 1; i < v->translations && pair.length[SOURCE] > PICTURE_WORDS; i++) {
         PairIds other = corpus_pair(&run->valid, (size_t)i);
         if (other.length[SOURCE] < pair.length[SOURCE]) pair = other;
     }

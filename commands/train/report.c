@@ -306,10 +306,10 @@ static void warn_of_collapse(const Run *run)
     char advice[ADVICE_TEXT];
     int same = 1;
     if (run->progress.update <= training->warmup) return;
-    while (same < v->translated && !strcmp(v->hypothesis[same], v->hypothesis[0])) same++;
+    while (same < v->translations && !strcmp(v->hypothesis[same], v->hypothesis[0])) same++;
     Error warning;
     bool little = v->quality.loss > LITTLE * log(run->model.config.vocab);
-    if (!little && (v->translated < FEW || same < v->translated)) return;
+    if (!little && (v->translations < FEW || same < v->translations)) return;
     error_set(&warning, "%s after the warm-up; if the next validation says so too, %s",
               little ? "the model has hardly learned anything"
                      : "all translations are the same sentence",
@@ -329,15 +329,15 @@ void report_validation(const Run *run, bool best)
                 run->progress.update, loss,
                 perplexity_text((char[PERPLEXITY_TEXT]){""}, loss, 2),
                 best ? BEST[run->settings->training.best] : "");
-    if (v->translated)
+    if (v->translations)
         console_say("  %d of %d translations exact (greedy), BLEU %.2f, chrF %.2f%s", v->exact,
-                    v->translated, v->quality.bleu, v->quality.chrf,
+                    v->translations, v->quality.bleu, v->quality.chrf,
                     !v->exact || v->quality.bleu > 0 ? ""
                     : run->settings->training.best == BEST_BLEU
                         ? ": no line has four words, which BLEU counts; use --best chrf"
                         : ": no line has four words, which BLEU counts");
-    for (int i = 0; i < SAMPLES && i < v->translated; i++) {
-        int s = (int)((long long)i * v->translated / SAMPLES);
+    for (int i = 0; i < SAMPLES && i < v->translations; i++) {
+        int s = (int)((long long)i * v->translations / SAMPLES);
         CorpusSentence source = corpus_sentence(&run->valid_text, SOURCE, (size_t)s);
         console_cut("    ", source.text, source.length);
         console_cut(v->is_exact[s] ? "    ✓ → " : "      → ", v->hypothesis[s],

@@ -17,7 +17,7 @@
 
 static void free_results(Validation *v)
 {
-    for (int s = 0; s < v->translated; s++) free(v->hypothesis[s]);
+    for (int s = 0; v->hypothesis && s < v->translations; s++) free(v->hypothesis[s]);
     free(v->hypothesis);
     free(v->is_exact);
     translations_free(&v->ids);
@@ -111,7 +111,7 @@ static bool score_translations(Run *run, Error *error)
                  .context = run->vocabulary.tokenizer[TARGET]};
     if (bleu.tokenization == TOKENIZATION_SPM) bleu.split = tokenizer_split;
     Chrf chrf = {.word_order = 0};
-    for (int s = 0; s < v->translated; s++) {
+    for (int s = 0; s < v->translations; s++) {
         char *reference = reference_of(run, (size_t)s, error),
              *own = composed(v->hypothesis[s], strlen(v->hypothesis[s]));
         bool good = reference && (own || error_memory(error, "to score translations"));
@@ -155,7 +155,6 @@ static bool translate(Run *run, Error *error)
         each[s] = best->log_probability / best->length;
         good = tokenizer_decode(run->vocabulary.tokenizer[TARGET], &v->hypothesis[s], best->id,
                                 (size_t)best->length, error);
-        v->translated += good;
     }
     if (good) qsort(each, count, sizeof *each, by_number);
     if (good) v->doubtful = each[count / 50];

@@ -65,11 +65,11 @@ typedef struct Validation {
     int translations;     // how many pairs, from the first, are translated
     SearchConfig search;  // greedy
     /* results of the last run_validate */
-    Quality quality;        // NaN: no BLEU and chrF, as nothing was translated
-    int translated, exact;  // translations, and those equal to their reference
-    double doubtful;        // data/textprofile.h; 0 if nothing is translated
-    char **hypothesis;      // [translated]
-    bool *is_exact;         // [translated]
+    Quality quality;    // NaN: no BLEU and chrF, as nothing was translated
+    int exact;          // translations that are equal to their reference
+    double doubtful;    // data/textprofile.h; 0 if nothing is translated
+    char **hypothesis;  // [translations]
+    bool *is_exact;     // [translations]
     Translations ids;
 } Validation;
 
