@@ -105,17 +105,14 @@ static size_t write_list(uint16_t *list, const Link *link, size_t links, int sou
 }
 
 /* The guide must have learned; `step` chooses every step-th pair. */
-static bool learn_shortlist(WordLinks *links, Guide *guide, const Corpus *corpus, size_t step,
-                            Error *error)
+static bool learn_shortlist(Run *run, Guide *guide, size_t step, Error *error)
 {
-    size_t tokens = 0, longest = 0;
+    const Corpus *corpus = &run->corpus;
+    size_t tokens = 0, longest = (size_t)run->model.config.max_length;
     if (guide->sources > SHORTLIST_MOST_VOCAB || guide->targets > SHORTLIST_MOST_VOCAB)
         return true;
-    for (size_t p = 0; p < corpus->pairs; p += step) {
-        size_t length = (size_t)corpus_pair(corpus, p).length[TARGET];
-        if (length > longest) longest = length;
-        tokens += length;
-    }
+    for (size_t p = 0; p < corpus->pairs; p += step)
+        tokens += (size_t)corpus_pair(corpus, p).length[TARGET];
     Link *link = malloc(2 * tokens * sizeof *link);
     int *to = malloc(longest * sizeof *to);
     bool good = link && to;
@@ -123,8 +120,8 @@ static bool learn_shortlist(WordLinks *links, Guide *guide, const Corpus *corpus
         size_t count = add_up(link, collect(link, to, guide, corpus, step));
         uint16_t *list = malloc((count + (size_t)guide->sources) * sizeof *list);
         qsort(link, count, sizeof *link, by_count);
-        if (list) links->shortlist_count = write_list(list, link, count, guide->sources);
-        links->shortlist = list;
+        if (list) run->links.shortlist_count = write_list(list, link, count, guide->sources);
+        run->links.shortlist = list;
         good = list;
     }
     free(link);
@@ -144,7 +141,7 @@ static bool prepare(Run *run, Error *error)
     links->link = malloc(valid->start[TARGET][links->pairs] * sizeof *links->link);
     bool good = (links->link || error_memory(error, "for links of words")) &&
                 run_learn_guide(&guide, run, CELLS, step, error) &&
-                learn_shortlist(links, &guide, &run->corpus, step, error);
+                learn_shortlist(run, &guide, step, error);
     for (int i = 0; good && i < links->pairs; i++) {
         PairIds pair = corpus_pair(valid, (size_t)i);
         guide_link(links->link + valid->start[TARGET][i], &guide, &pair, (real)0.5);
