@@ -33,6 +33,7 @@
 #include "data/words.h"
 #include "explain/byhand.h"
 #include "inference/answer.h"
+#include "inference/beginnings.h"
 #include "inference/bundle.h"
 #include "inference/marian.h"
 #include "inference/scoring.h"
@@ -65,7 +66,7 @@ typedef struct Program {
     Passages passages;  // the chunk
     json_t *ids;        // of its texts, with --json: null if a text has none
     uint64_t before;    // sentences of the chunks before it
-    IdLines prefix;     // what each translation begins with
+    Beginnings prefix;  // of the chunk, with --prefix
     int missing;        // spans of HTML documents that their translations lack
     FILE *news;         // standard error; NULL with --quiet
 } Program;
@@ -109,7 +110,10 @@ static bool add_text(Program *p, const char *line, size_t length, Error *error)
     }
     if (p->request.json)
         json_array_append(p->ids, json_is_string(text) && id ? id : json_null());
-    bool good = passages_add(&p->passages, line, length, error);
+    const char *prefix = p->request.prefix;
+    bool good =
+        passages_add(&p->passages, line, length, error) &&
+        (!prefix || beginnings_add(&p->prefix, &p->passages, prefix, "--prefix", error));
     json_decref(object);
     return good;
 }
@@ -120,6 +124,7 @@ static TextResult read_chunk(Program *p, Error *error)
 {
     Passages *passages = &p->passages;
     passages_clear(passages);
+    idlines_clear(&p->prefix.lines);
     json_array_clear(p->ids);
     do {
         const char *line;
@@ -151,16 +156,13 @@ static bool answer(Program *p, const Translation *translation, int i, Error *err
     return good;
 }
 
-/* Encodes the text of an option as a line of the target. */
-static bool encode_option(Program *p, IdLines *line, const char *option, const char *text,
-                          Error *error)
+/* Encodes the text of an option as a line of the target; names its unknown words. */
+static bool encode_option(Program *p, IdLines *line, size_t *cut, const char *option,
+                          const char *text, Error *error)
 {
-    size_t cut;
     line->find_unknown = true;
-    return bundle_encode(p->bundle, TARGET, line, text, strlen(text), &cut, error) &&
-           input_warn_line(&p->input, line, option, error) &&
-           (!cut || error_set(error, "%s has %zu tokens, and the model takes %d", option, cut,
-                              p->bundle->max_length - 1));
+    return bundle_encode(p->bundle, TARGET, line, text, strlen(text), cut, error) &&
+           input_warn_line(&p->input, line, option, error);
 }
 
 /* Answers the only text with the given translation, as the models score it. */
@@ -168,7 +170,10 @@ static bool answer_given(Program *p, Error *error)
 {
     IdLines given = {0};
     Hypothesis h = {0};
-    bool good = encode_option(p, &given, "--given", p->request.given, error);
+    size_t cut;
+    bool good = encode_option(p, &given, &cut, "--given", p->request.given, error) &&
+                (!cut || error_set(error, "--given has %zu tokens, and the model takes %d", cut,
+                                   p->bundle->max_length - 1));
     if (good && p->passages.lines.count) {
         Packed source = idlines_packed(&p->passages.lines), target = idlines_packed(&given);
         h = (Hypothesis){.id = given.ids.id,
@@ -208,11 +213,12 @@ static void show_progress(void *context, int sentences)
 /* out (=) the translations of all sentences of the chunk */
 static bool search(Program *p, Translations *out, Error *error)
 {
-    Packed prefix = p->prefix.count ? idlines_packed(&p->prefix) : (Packed){0};
     const Passages *chunk = &p->passages;
     if (!chunk->lines.count) return true;
+    const IdLines *begin = &p->prefix.lines;
+    Packed prefix = begin->count ? idlines_packed(begin) : (Packed){0};
     TranslatorInput input = {.source = idlines_packed(&chunk->lines),
-                             .prefix = p->prefix.count ? &prefix : NULL,
+                             .prefix = begin->count ? &prefix : NULL,
                              .placeholder = chunk->placeholder,
                              .line = p->before + 1,
                              .done = show_progress,
@@ -248,11 +254,10 @@ static bool translate(Program *p, Error *error)
     p->passages.lines.find_words = r->align;
     p->passages.lines.characters = r->align_unit == ALIGN_CHARACTERS;
     p->passages.plain = r->given;
-    p->passages.whole = r->given || r->prefix;
-    if (r->prefix) {
-        if (!encode_option(p, &p->prefix, "--prefix", r->prefix, error)) return false;
-        p->prefix.start[1]--;  // without </s>
-    }
+    p->passages.whole = r->given;
+    size_t cut;  // each sentence may have as many tokens as the model takes
+    if (r->prefix && !encode_option(p, &p->prefix.lines, &cut, "--prefix", r->prefix, error))
+        return false;
     TextResult result = TEXT_LINE;
     while (!file_stop && result == TEXT_LINE) {
         result = read_chunk(p, error);
@@ -490,7 +495,7 @@ int main(int argc, char **argv)
     models_free(&p.models);
     passages_free(&p.passages);
     json_decref(p.ids);
-    idlines_free(&p.prefix);
+    beginnings_free(&p.prefix);
     input_close(&p.input);
     request_free(&p.request);
     return status;

@@ -33,12 +33,12 @@ static bool restore_case(char **text, const Passages *p, const Sentence *s, Erro
     bool good = textstream_open(&stream) &&
                 spanfinder_open(&finder, p->span + s->span, s->spans + s->marks, error);
     for (const char *at = *text, *end = at; good && *at; at = end) {
-        size_t length = 0;
-        while (*end && !(length = spanfinder_take(&finder, *text, end))) end++;
+        const CopySpan *found = NULL;
+        while (*end && !(found = spanfinder_take(&finder, *text, end))) end++;
         char *piece;
         good = text_in_case(&piece, at, (size_t)(end - at), s->written, error);
-        if (good) fprintf(stream.out, "%s%.*s", piece, (int)length, end), free(piece);
-        end += length;
+        if (good) fprintf(stream.out, "%s%s", piece, found ? found->text : ""), free(piece);
+        if (found) end += strlen(found->text);
     }
     spanfinder_close(&finder);
     char *all = textstream_close(&stream);

@@ -104,26 +104,25 @@ static int lower_bound(const SpanFinder *finder, int first, int end, size_t k, i
     return first;
 }
 
-size_t spanfinder_take(SpanFinder *finder, const char *text, const char *at)
+const CopySpan *spanfinder_take(SpanFinder *finder, const char *text, const char *at)
 {
     int first = 0, end = finder->count;
     CopySpan *found = NULL;
     int *taken = NULL;
-    size_t length = 0;
-    if (at > text && both_alnum(at[-1], *at)) return 0;
+    if (at > text && both_alnum(at[-1], *at)) return NULL;
     for (size_t k = 0; first < end; k++) {  // the spans that begin with at[0..k)
         int same = finder->span[first]->text[k] ? first : lower_bound(finder, first, end, k, 1);
         int next = first + finder->taken[first];
         if (next < same && k > 0 && !both_alnum(at[k - 1], at[k]))
-            found = finder->span[next], taken = &finder->taken[first], length = k;
+            found = finder->span[next], taken = &finder->taken[first];
         if (!at[k]) break;
         first = lower_bound(finder, same, end, k, (unsigned char)at[k]);
         end = lower_bound(finder, first, end, k, (unsigned char)at[k] + 1);
     }
-    if (!found) return 0;
+    if (!found) return NULL;
     ++*taken;
     found->missing = false;
-    return length;
+    return found;
 }
 
 /* Sets span[].missing; *missing (=) whether one is. */
@@ -133,8 +132,8 @@ static bool find_missing(bool *missing, CopySpan *span, int count, const char *t
     SpanFinder finder;
     bool good = spanfinder_open(&finder, span, count, error);
     for (const char *at = text; good && *at;) {
-        size_t length = spanfinder_take(&finder, text, at);
-        at += length ? length : 1;
+        const CopySpan *found = spanfinder_take(&finder, text, at);
+        at += found ? strlen(found->text) : 1;
     }
     *missing = false;
     for (int i = 0; i < count; i++) *missing |= span[i].missing;

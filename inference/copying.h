@@ -62,9 +62,9 @@ typedef struct SpanFinder {
 bool spanfinder_open(SpanFinder *finder, CopySpan *span, int count, Error *error);
 void spanfinder_close(SpanFinder *finder);  // allowed on {0}, and after an error
 
-/* The length of the longest span that is still missing and stands at `at` in the text, which is missing no
- * more; 0: there is none. An occurrence serves one span. Time: the logarithm of count for each byte. */
-size_t spanfinder_take(SpanFinder *finder, const char *text, const char *at);
+/* The longest span that is still missing and stands at `at` in the text, which is missing no more; NULL: there
+ * is none. An occurrence serves one span. Time: the logarithm of count for each byte. */
+const CopySpan *spanfinder_take(SpanFinder *finder, const char *text, const char *at);
 
 /* *text (=) a translation's text, for free() even if this fails, with `copied` of copying_choose. A
  * span that it lacks replaces the word with the largest share on the span's tokens (align.h), and

@@ -51,7 +51,7 @@ typedef struct Passage {
 
 typedef struct Passages {
     /* the caller may set, after passages_open */
-    bool whole;  // a text is one sentence, as a forced beginning needs
+    bool whole;  // a text is one sentence, as a given translation needs
     bool plain;  // no spans, no other case
     const IdLines
         *given;  // the translation of the only text, which has its unknown words; or NULL

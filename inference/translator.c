@@ -101,7 +101,7 @@ static bool make_tasks(TranslatorRun *run, Error *error)
                                  "%d times, but the sentence %d times",
                                  s + 1, i + 1, task.each[i] - left[i], task.each[i]);
         for (int t = 0; t < task.prefix_length; t++)
-            if (task.prefix[t] <= ID_END || task.prefix[t] > most)
+            if (task.prefix[t] < ID_END + (t + 1 < task.prefix_length) || task.prefix[t] > most)
                 return error_set(error,
                                  "token %d of the forced beginning of sentence %d is %d, "
                                  "but the vocabulary has 1 to %d",

@@ -31,10 +31,12 @@ typedef struct Translations {
 } Translations;
 
 typedef struct TranslatorInput {
-    Packed source;         // S sentences of 1 .. max_length tokens, the last one </s>
-    const Packed *prefix;  // prefix constraints without </s>, S of them or one for all; or NULL
-    int placeholder;       // id of <ph1> in both vocabularies, or 0 (vocabulary_placeholder)
-    uint64_t line;  // number of the first sentence in the whole input; samples depend on it
+    Packed source;  // S sentences of 1 .. max_length tokens, the last one </s>
+    const Packed
+        *prefix;      // prefix constraints, S of them or one for all; or NULL. One that ends in
+                      // </s> is the whole translation
+    int placeholder;  // id of <ph1> in both vocabularies, or 0 (vocabulary_placeholder)
+    uint64_t line;    // number of the first sentence in the whole input; samples depend on it
     void (*done)(void *context,
                  int sentences);  // called now and then on the caller's thread, with
     void *context;                // the number of sentences done; NULL if not needed

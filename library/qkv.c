@@ -10,6 +10,7 @@
 
 #include "data/text.h"
 #include "inference/answer.h"
+#include "inference/beginnings.h"
 #include "inference/scoring.h"
 #include "inference/translator.h"
 #include "library/qkv-inside.h"
@@ -324,7 +325,7 @@ static bool fill(TranslationResult *result, const Passages *passages, int p,
 }
 
 /* Adds the texts to the passages, and what their translations must begin with. */
-static bool encode_texts(QkvTranslator *t, IdLines *beginning, const char *const *texts,
+static bool encode_texts(QkvTranslator *t, Beginnings *beginning, const char *const *texts,
                          const char *const *beginnings, int count, Error *error)
 {
     Passages *passages = &t->passages;
@@ -332,14 +333,13 @@ static bool encode_texts(QkvTranslator *t, IdLines *beginning, const char *const
     passages_clear(passages);
     for (int i = 0; good && i < count; i++) {
         const char *begin = beginnings && beginnings[i] ? beginnings[i] : "";
-        passages->whole = *begin;
+        char name[24];
+        snprintf(name, sizeof name, "beginning %d", i + 1);
         good = check_text(texts[i], "text", i + 1, error) &&
+               check_text(begin, "beginning", i + 1, error) &&
                (passages_add(passages, texts[i], strlen(texts[i]), error) ||
-                error_prefix(error, "text %d", i + 1));
-        while (good && beginnings && beginning->count < passages->lines.count) {
-            good = encode(t->bundle, beginning, TARGET, begin, "beginning", i + 1, NULL, error);
-            if (good) beginning->ids.count--, beginning->start[beginning->count]--;  // no </s>
-        }
+                error_prefix(error, "text %d", i + 1)) &&
+               (!beginnings || beginnings_add(beginning, passages, begin, name, error));
     }
     return good;
 }
@@ -348,13 +348,13 @@ static bool translate(TranslationResult *result, QkvTranslator *t, const char *c
                       const char *const *beginnings, int count, Error *error)
 {
     Passages *passages = &t->passages;
-    IdLines beginning = {0};
+    Beginnings beginning = {0};
     Translations found = {0};
     bool good = search_check(&t->search, error) &&
                 (passages->rules || passages_open(passages, t->bundle, &t->passage, error)) &&
                 encode_texts(t, &beginning, texts, beginnings, count, error);
     if (good && passages->lines.count) {
-        Packed prefix = beginnings ? idlines_packed(&beginning) : (Packed){0};
+        Packed prefix = beginnings ? idlines_packed(&beginning.lines) : (Packed){0};
         TranslatorInput input = {.source = idlines_packed(&passages->lines),
                                  .prefix = beginnings ? &prefix : NULL,
                                  .placeholder = passages->placeholder,
@@ -367,7 +367,7 @@ static bool translate(TranslationResult *result, QkvTranslator *t, const char *c
                     found.sentence ? found.sentence + passages->passage[i].first : NULL,
                     &t->search, error);
     translations_free(&found);
-    idlines_free(&beginning);
+    beginnings_free(&beginning);
     return good;
 }
 

@@ -116,7 +116,7 @@ typedef struct QkvTranslations {
 
 /* Translates texts [count], each sentence by sentence; a text may have several lines.
  * beginnings: [count] how each translation must begin, NULL or "" if it may begin freely; or
- * NULL if all may. */
+ * NULL if all may. All but the last sentence of a beginning are whole translations of sentences. */
 QkvTranslations *qkv_translate(QkvTranslator *translator, const char *const *texts,
                                const char *const *beginnings, int count, QkvError *error);
 void qkv_translations_free(QkvTranslations *translations);

@@ -45,6 +45,12 @@ printf 'été. Jane visits africa.\n' | translate --split always --json >out
 check "which are not bytes" grep -q '"source":\[5,24\],"target":\[[0-9]*,' out
 check "auto splits three sentences" sh -c 'test "$(grep -c "" always)" = 1' && translate --json <text >out
 check "as always does" cmp out always
+printf '%s\n' "paul visite l'afrique" "ma sœur ne voit pas la voiture noire" "$one" >lines
+translate --prefix "paul visite l'afrique
+ma sœur ne voit pas la voiture noire" "jane visits africa
+my sister does not see the red car
+jane visits africa" >out
+check "--prefix begins a TEXT of several lines" cmp out lines
 printf '%s\n' 'jane visits' 'africa' '' 'my sister does not' 'see the red car' >text
 printf '%s\n' "$one" '' "$two" >lines
 gives "--wrapped joins the lines of a paragraph" lines --wrapped

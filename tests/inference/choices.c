@@ -238,9 +238,25 @@ TEST(its_own_prefix_changes_nothing)
     translations_free(&forced);
 }
 
+TEST(a_prefix_with_an_end_is_the_translation)
+{
+    int id[] = {7, 3, ID_END};
+    Packed whole = {1, 3, id, (int[]){0, 3}};
+    for (int which = 0; which < SETTINGS; which++) {
+        SearchConfig config = settings(which);
+        Translations out;
+        run(&out, &config, &whole);
+        for (int s = 0; s < S; s++) {
+            assert_int_equal(out.sentence[s].hypothesis->length, 3);
+            assert_memory_equal(out.sentence[s].hypothesis->id, id, sizeof id);
+        }
+        translations_free(&out);
+    }
+}
+
 TEST(refusals)
 {
-    int id[MOST_LENGTH], unknown[] = {3, V - 1}, end[] = {3, ID_END};
+    int id[MOST_LENGTH], unknown[] = {3, V - 1}, end[] = {ID_END, 3};
     for (int t = 0; t < MOST_LENGTH; t++) id[t] = 3;
     const struct {
         Packed prefix;
@@ -250,7 +266,7 @@ TEST(refusals)
          "beginning has 48 tokens, and a translation may have 48"},
         {{2, 2, id, (int[]){0, 1, 2}}, "40 sentences, but 2 forced beginnings"},
         {{1, 2, unknown, (int[]){0, 2}}, "token 2 of the forced beginning of sentence 1 is 59"},
-        {{1, 2, end, (int[]){0, 2}}, "token 2 of the forced beginning of sentence 1 is 0"},
+        {{1, 2, end, (int[]){0, 2}}, "token 1 of the forced beginning of sentence 1 is 0"},
     };
     for (size_t w = 0; w < sizeof wrong / sizeof *wrong; w++)
         refuse(&source, search_default, &wrong[w].prefix, wrong[w].says);

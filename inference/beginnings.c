@@ -1,0 +1,85 @@
+/* beginnings.c -- see beginnings.h. */
+#include "inference/beginnings.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/textstream.h"
+
+/* *marked (=) a text with placeholders for the spans of a sentence, and without its marks. */
+static bool mark_spans(char **marked, const Passages *p, const Sentence *s, const char *text,
+                       size_t length, Error *error)
+{
+    TextStream stream;
+    SpanFinder finder = {0};
+    CopySpan *span = p->span + s->span;
+    int seen[PLACEHOLDERS] = {0};
+    bool good =
+        textstream_open(&stream) && spanfinder_open(&finder, span, s->spans + s->marks, error);
+    for (size_t at = 0; good && at < length;) {
+        const CopySpan *found = spanfinder_take(&finder, text, text + at);
+        int i = found ? (int)(found - span) : 0, k = i % PLACEHOLDERS;
+        size_t bytes = found ? strlen(found->text) : 1;
+        bool is_mark = found && i >= s->spans;
+        if (p->placeholder && found && !is_mark && seen[k] == i / PLACEHOLDERS)
+            fprintf(stream.out, "<ph%d>", k + 1), seen[k]++;
+        else if (!is_mark) fwrite(text + at, 1, bytes, stream.out);
+        at += bytes;
+    }
+    spanfinder_close(&finder);
+    *marked = textstream_close(&stream);
+    return (*marked && good) || error_memory(error, "for a forced beginning");
+}
+
+/* Adds the line of a sentence. whole: text [length] is all of its translation */
+static bool add(IdLines *lines, const Passages *p, const Sentence *s, const char *text,
+                size_t length, bool whole, const char *name, Error *error)
+{
+    size_t cut;
+    char *marked;
+    bool good = mark_spans(&marked, p, s, text, length, error) &&
+                bundle_encode(p->bundle, TARGET, lines, marked, strlen(marked), &cut, error) &&
+                (!cut || error_set(error, "%s has %zu tokens, and the model takes %d", name,
+                                   cut, p->bundle->max_length - 1));
+    free(marked);
+    if (good && !whole) lines->ids.count--, lines->start[lines->count]--;
+    return good;
+}
+
+bool beginnings_add(Beginnings *b, Passages *p, const char *text, const char *name,
+                    Error *error)
+{
+    const Passage *passage = &p->passage[p->count - 1];
+    const Sentence *s = &p->sentence[passage->first], *end = s + passage->count;
+    Segments *found = &b->segments;
+    char language[3];
+    int sentences = 0, next = 0, i = 0;
+    bundle_language(language, p->bundle, TARGET);
+    if (s == end) return true;
+    size_t layout = s->begin - passage->tag;  // as the translation has it in any case
+    if (!strncmp(text, passage->text + passage->tag, layout)) text += layout;
+    size_t length = strlen(text);
+    if (!segments_find(found, text, length, language, error)) return false;
+    for (int k = 0; k < found->count; k++)
+        if (!found->segment[k].kept) found->segment[sentences++] = found->segment[k];
+    while (i < p->segments.count && p->segments.segment[i].end <= s->begin) i++;
+    for (bool good = true; s < end; s++) {
+        int first = next;
+        for (; i < p->segments.count && p->segments.segment[i].begin < s->end; i++) {
+            next += !p->segments.segment[i].kept;
+            if (p->segments.segment[i].end <= s->begin) first = next;  // it is not translated
+        }
+        bool whole = next < sentences && s + 1 < end;
+        size_t from = !first ? 0 : first < sentences ? found->segment[first].begin : length;
+        size_t to = whole && next > first ? found->segment[next - 1].end : length;
+        good = add(&b->lines, p, s, text + from, to - from, whole, name, error);
+        if (!good) return false;
+    }
+    return true;
+}
+
+void beginnings_free(Beginnings *b)
+{
+    idlines_free(&b->lines);
+    segments_free(&b->segments);
+}
