@@ -95,7 +95,8 @@ static bool add_text(Program *p, const char *line, size_t length, Error *error)
 {
     json_error_t why = {0};
     size_t blank = strspn(line, " \t");
-    bool in_object = p->request.json && line[blank] == '{';
+    bool code = p->input.code && !p->request.given;
+    bool in_object = p->request.json && !code && line[blank] == '{';
     json_t *object = in_object ? json_loadb(line, length, 0, &why) : NULL,
            *text = json_object_get(object, "text"), *id = json_object_get(object, "id");
     if (json_is_string(text)) line = json_string_value(text), length = json_string_length(text);
@@ -111,6 +112,7 @@ static bool add_text(Program *p, const char *line, size_t length, Error *error)
     if (p->request.json)
         json_array_append(p->ids, json_is_string(text) && id ? id : json_null());
     const char *prefix = p->request.prefix;
+    p->passages.kept = code;
     bool good =
         passages_add(&p->passages, line, length, error) &&
         (!prefix || beginnings_add(&p->prefix, &p->passages, prefix, "--prefix", error));
@@ -263,6 +265,14 @@ static bool translate(Program *p, Error *error)
         result = read_chunk(p, error);
         if (p->passages.count && !translate_chunk(p, result == TEXT_ERROR ? NULL : error))
             return false;
+    }
+    if (p->input.fence && result == TEXT_END && !file_stop) {
+        progressbar_clear(&p->input.bar);
+        command_say(p->news,
+                    "line %lld begins a block of code that no line ends: nothing from there on "
+                    "is translated; end it with a line %.*s",
+                    p->input.fence_line, (int)p->input.fence,
+                    p->input.fence_character == '~' ? "~~~" : "``````````");
     }
     return result != TEXT_ERROR;
 }

@@ -615,7 +615,7 @@ bool passages_add(Passages *p, const char *text, size_t length, Error *error)
     memcpy(passage->text, text, length);
     passage->text[length] = 0;
     bool good =
-        find_tag(passage, p, error) && add_sentences(p, error) &&
+        (p->kept || (find_tag(passage, p, error) && add_sentences(p, error))) &&
         unknown_words(&passage->unknown, &p->lines, passage->first, p->lines.count, error);
     p->count += good;
     if (!good) free(passage->text), strings_free(&passage->unknown);

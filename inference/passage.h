@@ -53,6 +53,7 @@ typedef struct Passages {
     /* the caller may set, after passages_open */
     bool whole;  // a text is one sentence, as a given translation needs
     bool plain;  // no spans, no other case
+    bool kept;   // the next text has nothing to translate
     const IdLines
         *given;  // the translation of the only text, which has its unknown words; or NULL
     /* set by passages_open */

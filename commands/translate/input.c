@@ -53,31 +53,59 @@ static bool is_blank(const char *line)
     return !line[strspn(line, " \t\r")];
 }
 
+/* Whether a line is of a block of code. One begins with ```, or more of them, or ~~~, and at most the
+ * name of a language and its attributes: "```js {1,3}", not "```So said he". */
+static bool is_code(Input *input, const char *line)
+{
+    const char *mark = line + strspn(line, " \t");
+    size_t count = strspn(mark, *mark == '~' ? "~" : "`");
+    const char *rest = mark + count, *name = rest + strspn(rest, " \t");
+    if (input->fence) {
+        if (*mark == input->fence_character && count >= input->fence && is_blank(rest))
+            input->fence = 0;
+        return true;
+    }
+    if (count < 3 || (count > 3 && *mark == '~') || strchr(name, '`') ||
+        (!is_blank(name + strcspn(name, " \t\r")) && !strpbrk(name, "={")))
+        return false;
+    input->fence = count, input->fence_character = *mark;
+    input->fence_line = (long long)input->reader.line;
+    return true;
+}
+
 /* Reads a line of standard input, after a prompt if it is a terminal. */
 static TextResult read_line(Input *input, const char **line, size_t *length, Error *error)
 {
-    if (!input->prompt) return text_next(&input->reader, line, length, error);
-    fputs("> ", input->news);
-    fflush(input->news);
+    if (input->prompt) fputs("> ", input->news), fflush(input->news);
     TextResult result = text_next(&input->reader, line, length, error);
-    if (result == TEXT_END || file_stop) fputc('\n', input->news);
+    if (input->prompt && (result == TEXT_END || file_stop)) fputc('\n', input->news);
+    input->code = result == TEXT_LINE && is_code(input, *line);
     return result;
 }
 
-/* Reads lines up to an empty one, which is the text after it. */
+/* Reads lines up to an empty one, or one of a block of code, which is the text after it. */
 static TextResult read_paragraph(Input *input, const char **line, size_t *length, Error *error)
 {
     size_t end = 0;
     TextResult result = TEXT_LINE;
-    if (input->at_empty) return input->at_empty = false, *line = "", *length = 0, TEXT_LINE;
+    if (input->after) {
+        *line = input->after, *length = input->after_length;
+        input->after = NULL, input->code = input->fence;
+        return TEXT_LINE;
+    }
     while ((result = read_line(input, line, length, error)) == TEXT_LINE) {
-        bool empty = is_blank(*line);
-        if (empty && !end) return TEXT_LINE;
-        if (empty && (input->at_empty = true)) break;
+        bool alone = input->code || is_blank(*line);
+        if (alone && !end) return TEXT_LINE;
         if (!GROW(input->paragraph, input->paragraph_size, end + *length + 2))
             return error_memory(error, "for a paragraph"), TEXT_ERROR;
+        char *to = input->paragraph + end + (end > 0);
+        memcpy(to, *line, *length + 1);
+        input->code = false;
+        if (alone) {
+            input->after = to, input->after_length = *length;
+            break;
+        }
         if (end) input->paragraph[end++] = '\n';
-        memcpy(input->paragraph + end, *line, *length + 1);
         end += *length;
     }
     *line = input->paragraph, *length = end;

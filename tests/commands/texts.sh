@@ -57,6 +57,19 @@ gives "--wrapped joins the lines of a paragraph" lines --wrapped
 printf '%s\n' '# jane visits africa' '> jane vi-' "$(printf '> sits af\302\255')" '> rica' '> > my sister does not' '> > see the red car' '- jane visits' '  africa' '- my sister does not' 'see the red car' '> # jane visits africa' '> jane visits africa' >text
 printf '%s\n' "# $one" "> $one" "> > $two" "- $one" "- $two" "> # $one" "> $one" >lines
 gives "and of quotations, words with a hyphen, too, but no headings" lines --wrapped
+printf '%s\n' '```sh {1,3}' 'jane visits' '' 'africa' '~~~' '```' >code
+{ echo 'jane visits africa'; cat code; echo '~~~'; echo 'jane visits africa'; echo '~~~'; echo '```so jane visits africa'; } >text
+translate '```so jane visits africa' >so
+{ echo "$one"; cat code; echo '~~~'; echo 'jane visits africa'; echo '~~~'; cat so; } >lines
+gives "a block of code in standard input stays as it is" lines
+gives "with --wrapped, too" lines --wrapped
+translate --json <text >out
+check "and with --json" sh -c 'test "$(grep -c "\"tokens\":\[\]" out)" = 9 && grep -q "^{\"line\":3,.*\"text\":\"jane visits\"" out'
+{ echo 'jane visits africa'; sed '$d' code; } >text
+{ echo "$one"; sed '$d' code; } >lines
+"$BIN/translate" --model "$here/data/toy/model.safetensors" <text >out 2>err
+check "one that does not end goes to the end" cmp out lines
+check "which is said" grep -q '^translate: line 2 begins a block of code that no line ends: .* a line ```$' err
 translate --align -- "- jane visits africa" >out
 check "links count the words of the whole line" grep -qx -- "- $one ||| 1-1 2-2 3-3" out
 
