@@ -272,7 +272,7 @@ $(BUILD)/tests/library/library: $(BUILD)/libqkv.a
 # The page's tokenizer under other names, to be compared with SentencePiece's.
 $(BUILD)/tests/fixtures/web-tokenizer.o: library/web/tokenizer.c $(BUILD)/$(PROCESSOR)
 	@mkdir -p $(@D)
-	$(CC) $(CSTD) $(FLAGS) $(foreach f,load free vocab_size type placeholder piece shown encode_begins decode_replaced,-Dtokenizer_$f=web_$f) -c $< -o $@
+	$(CC) $(CSTD) $(FLAGS) $(foreach f,load free vocab_size type placeholder first_byte piece shown encode_begins decode_replaced,-Dtokenizer_$f=web_$f) -c $< -o $@
 $(BUILD)/tests/library/encoder: $(BUILD)/tests/fixtures/web-tokenizer.o
 
 tests: $(addprefix $(BUILD)/reference/,transformer double short) $(ORACLE) $(TESTS) $(CHECKS) $(TOOLS) $(BUILD)/benchmark/benchmark

@@ -222,6 +222,8 @@ static bool search(Program *p, Translations *out, Error *error)
     TranslatorInput input = {.source = idlines_packed(&chunk->lines),
                              .prefix = begin->count ? &prefix : NULL,
                              .placeholder = chunk->placeholder,
+                             .first_byte =
+                                 tokenizer_first_byte(p->bundle->vocabulary.tokenizer[TARGET]),
                              .line = p->before + 1,
                              .done = show_progress,
                              .context = p};

@@ -83,6 +83,9 @@ void pieces_free(Pieces *pieces);
 /* The id of <ph1> if the eight placeholders are user-defined and follow each other, else 0. */
 int pieces_placeholder(const Pieces *pieces);
 
+/* The id of <0x00> if the 256 bytes follow each other, else 0. */
+int pieces_first_byte(const Pieces *pieces);
+
 typedef void CharsmapRule(void *context, const char *from, const char *to);
 
 /* Calls rule(context, from, to), unless it is NULL, for every rule of a table, both ended by NUL. Fails if

@@ -45,19 +45,33 @@ bool tokenizer_normal_form(const Tokenizer *tokenizer, char **normal, const char
     return good;
 }
 
-int pieces_placeholder(const Pieces *pieces)
+/* The id of the first of `count` pieces of a type that follow each other, numbered from `first`; 0:
+ * there are none. */
+static int pieces_row(const Pieces *pieces, PieceType type, const char *format, int first,
+                      int count)
 {
-    const char *space = pieces->model_type - 1 == TOKENIZER_WORD ? TOKENIZER_SPACE : "";
     for (int id = 0, found = 0; id < pieces->count; id++) {
         const Piece *piece = &pieces->piece[id];
         char wanted[32];
-        size_t length = (size_t)snprintf(wanted, sizeof wanted, "%s<ph%d>", space, found + 1);
-        bool is = piece->type == PIECE_USER_DEFINED && piece->text.count == length &&
+        size_t length = (size_t)snprintf(wanted, sizeof wanted, format, first + found);
+        bool is = piece->type == type && piece->text.count == length &&
                   !memcmp(piece->text.at, wanted, length);
         found = is ? found + 1 : 0;
-        if (found == PLACEHOLDERS) return id + 1 - PLACEHOLDERS;
+        if (found == count) return id + 1 - count;
     }
     return 0;
+}
+
+int pieces_placeholder(const Pieces *pieces)
+{
+    bool word = pieces->model_type - 1 == TOKENIZER_WORD;
+    const char *format = word ? TOKENIZER_SPACE "<ph%d>" : "<ph%d>";
+    return pieces_row(pieces, PIECE_USER_DEFINED, format, 1, PLACEHOLDERS);
+}
+
+int pieces_first_byte(const Pieces *pieces)
+{
+    return pieces_row(pieces, PIECE_BYTE, "<0x%02X>", 0, 256);
 }
 
 bool piece_goes_on(const char *piece)

@@ -29,6 +29,7 @@ struct Tokenizer {
     int vocab_size;
     TokenizerType type;
     int placeholder;        // id of <ph1>, or 0
+    int first_byte;         // id of <0x00>, or 0
     std::vector<int> tags;  // their ids
     bool mapped;  // ids are of another program: <pad> is a piece, those after it are <unk>
     /* For the parts of a long text that follow its first; loaded when one comes. [0] puts no
@@ -94,6 +95,7 @@ static bool load(Tokenizer *tokenizer, const void *model, size_t size, const Pie
     tokenizer->vocab_size = (tokenizer->mapped ? pad : pieces->count) + 1;
     tokenizer->type = (TokenizerType)(pieces->model_type - 1);
     tokenizer->placeholder = pieces_placeholder(pieces);
+    tokenizer->first_byte = pieces_first_byte(pieces);
     for (int id = 0; id < tokenizer->vocab_size - 1; id++)
         if (is_tag(tokenizer, id, &piece[id])) tokenizer->tags.push_back(id);
     return true;
@@ -133,6 +135,11 @@ TokenizerType tokenizer_type(const Tokenizer *tokenizer)
 int tokenizer_placeholder(const Tokenizer *tokenizer)
 {
     return tokenizer->placeholder;
+}
+
+int tokenizer_first_byte(const Tokenizer *tokenizer)
+{
+    return tokenizer->first_byte;
 }
 
 int tokenizer_vocab_size(const Tokenizer *tokenizer)

@@ -130,6 +130,10 @@ TokenizerType tokenizer_type(const Tokenizer *tokenizer);
 /* The id of <ph1>; those of <ph2> … <ph8> follow. 0: the vocabulary has no placeholders. */
 int tokenizer_placeholder(const Tokenizer *tokenizer);
 
+/* The id of <0x00>; those of the other bytes follow. 0: the vocabulary has no bytes, or in another
+ * order. */
+int tokenizer_first_byte(const Tokenizer *tokenizer);
+
 /* The length of the tag that a text begins with, such as ">>fra<<", and that is one token; or 0. */
 bool tokenizer_may_be_tag(const char *word, size_t length);
 size_t tokenizer_tag(const Tokenizer *tokenizer, const char *text, size_t length);

@@ -86,6 +86,47 @@ static void forbid_placeholders(const Scores *scores, real *z, const real *own,
     for (int i = 0; i < PLACEHOLDERS; i++) z[i] = left[i] > 0 ? own[i] : -INFINITY;
 }
 
+/* How many bytes the character lacks in which the hypothesis ends; 0 or less: it ends in none.
+ * *low, *high (=) the first and the last byte that may come next (Unicode 15.0, table 3-7) */
+static int missing_bytes(int *low, int *high, const Cache *tree, int node, int first_byte)
+{
+    *low = CONTINUATION, *high = CONTINUATION + CONTINUATIONS - 1;
+    for (int after = 0; after < 3 && node != NO_NODE; after++, node = tree->parent[node]) {
+        int byte = tree->token[node] - first_byte;
+        if (byte < CONTINUATION || byte > 0xF4) return 0;
+        if (byte <= *high) continue;
+        if (!after && (byte == 0xE0 || byte == 0xF0)) *low = byte == 0xE0 ? 0xA0 : 0x90;
+        if (!after && (byte == 0xED || byte == 0xF4)) *high = byte == 0xED ? 0x9F : 0x8F;
+        return 1 + (byte >= 0xE0) + (byte >= 0xF0) - after;
+    }
+    return 0;
+}
+
+/* Forbids bytes that make no UTF-8; returns whether only bytes that go on with a character are left. */
+static bool forbid_bytes(const Scores *scores, const Cache *tree, int node,
+                         const SearchTask *task)
+{
+    real *z = scores->z, kept[CONTINUATIONS];
+    int low, high, missing = missing_bytes(&low, &high, tree, node, task->first_byte);
+    int room = task->limit - tree->step - task->placeholders;  // for a character's bytes
+    if (missing > 0 && missing <= room) {
+        real *next = z + scores_place(scores, task->first_byte + low);
+        size_t size = (size_t)(high - low + 1) * sizeof *z;
+        memcpy(kept, next, size);
+        for (int c = 0; c < scores->count; c++) z[c] = -INFINITY;
+        memcpy(next, kept, size);
+        return true;
+    }
+    int end = room < 2 ? 0xC2 : room == 2 ? 0xE0 : room == 3 ? 0xF0 : 0xF5;
+    int first = scores->token ? 0 : task->first_byte + CONTINUATION;
+    for (int c = first; c < scores->count; c++) {
+        int byte = scores_token(scores, c) - task->first_byte;
+        if (byte > 0xFF) break;
+        if (byte >= CONTINUATION && (byte < 0xC2 || byte >= end)) z[c] = -INFINITY;
+    }
+    return false;
+}
+
 void choices_forbid(const Scores *scores, const Predictor *predictor, int r,
                     const SearchTask *task)
 {
@@ -93,11 +134,13 @@ void choices_forbid(const Scores *scores, const Predictor *predictor, int r,
     const Cache *tree = predictor->cache;
     int *written = predictor->written;  // the tokens of the hypothesis, if they are needed
     int count = tree->step - 1, n = config->no_repeat_ngram;
+    int node = tree->nodes - predictor->rows + r;
     real *z = scores->z, end = z[ID_END], own[PLACEHOLDERS];
     real *placeholders = task->placeholder ? z + scores_place(scores, task->placeholder) : NULL;
+    if (task->first_byte && forbid_bytes(scores, tree, node, task)) return;
     if (placeholders) memcpy(own, placeholders, sizeof own);
     if (n > 0 || task->placeholders || (task->unknowns && !config->unknown))
-        cache_tokens(written, tree, tree->nodes - predictor->rows + r);
+        cache_tokens(written, tree, node);
     if (!config->unknown && unknowns_used(written, count, task)) z[ID_UNKNOWN] = -INFINITY;
     if (n > 0 && count >= n) forbid_ngrams(scores, written, count, n);
     if (placeholders) forbid_placeholders(scores, placeholders, own, written, count, task);

@@ -5,6 +5,9 @@
  *   forbidden   <unk>, as far as search.h forbids it
  *               </s>, before min_length tokens, or while the hypothesis lacks a placeholder
  *               a placeholder that the hypothesis has as often as the source
+ *               inside a character of bytes, all but the bytes that UTF-8 allows next, which no
+ *               other rule forbids; elsewhere a byte that begins no character, or one that would
+ *               not end before the limit
  *               c, if the last n-1 tokens and c form an n-gram that the hypothesis already has
  *               (no_repeat_ngram n; Paulus et al. 2017, arXiv 1705.04304, §2.5), unless c is a
  *               placeholder that it lacks

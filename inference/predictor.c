@@ -36,7 +36,7 @@ static int candidates_layout(Predictor *predictor, Arena *arena, const SearchBat
     for (int s = 0; s < S; s++) {
         const SearchTask *task = &batch->task[s];
         int most = shortlist_most(ensemble->shortlist, task->source, task->length, C) + 2 +
-                   PLACEHOLDERS + task->prefix_length;
+                   PLACEHOLDERS + CONTINUATIONS + task->prefix_length;
         Candidates c = {.token = ARENA_TAKE(arena, int, (size_t)most)};
         c.rows = int8_take(arena, most, ensemble->model[0]->config.d_model);
         c.bias = ARENA_TAKE(arena, real, (size_t)most);
@@ -44,6 +44,15 @@ static int candidates_layout(Predictor *predictor, Arena *arena, const SearchBat
         if (most > largest) largest = most;
     }
     return largest;
+}
+
+/* Whether a byte beyond ASCII is among the tokens. */
+static bool has_bytes(const Candidates *c, int first_byte)
+{
+    bool found = false;
+    for (int i = 0; i < c->count; i++)
+        found |= c->token[i] >= first_byte + CONTINUATION && c->token[i] <= first_byte + 0xFF;
+    return found;
 }
 
 static void candidates_find(Predictor *predictor)
@@ -56,12 +65,17 @@ static void candidates_find(Predictor *predictor)
         const SearchTask *task = &batch->task[s];
         Candidates *c = &predictor->candidates[s];
         uint64_t *bits = predictor->bits;
-        shortlist_add(bits, ID_END), shortlist_add(bits, ID_UNKNOWN);
-        for (int i = 0; task->placeholder && i < PLACEHOLDERS; i++)
-            shortlist_add(bits, task->placeholder + i);
-        for (int i = 0; i < task->prefix_length; i++) shortlist_add(bits, task->prefix[i]);
-        c->count = shortlist_find(c->token, bits, batch->ensemble->shortlist, task->source,
-                                  task->length, C);
+        bool bytes = false;  // that begin a character: then it can end, too
+        do {
+            shortlist_add(bits, ID_END), shortlist_add(bits, ID_UNKNOWN);
+            for (int i = 0; task->placeholder && i < PLACEHOLDERS; i++)
+                shortlist_add(bits, task->placeholder + i);
+            for (int i = 0; bytes && i < CONTINUATIONS; i++)
+                shortlist_add(bits, task->first_byte + CONTINUATION + i);
+            for (int i = 0; i < task->prefix_length; i++) shortlist_add(bits, task->prefix[i]);
+            c->count = shortlist_find(c->token, bits, batch->ensemble->shortlist, task->source,
+                                      task->length, C);
+        } while (!bytes && task->first_byte && (bytes = has_bytes(c, task->first_byte)));
         int8_gather(c->rows, w->output.int8, c->token, c->count);
         for (int i = 0; i < c->count; i++) c->bias[i] = w->logits_bias[c->token[i]];
     }

@@ -15,6 +15,10 @@
 #include "inference/sampling.h"
 #include "inference/search.h"
 
+/* The bytes of a character of UTF-8 after its first. A shortlist that has a byte beyond ASCII has all
+ * of them, so that each character can end. */
+enum { CONTINUATION = 0x80, CONTINUATIONS = 64 };
+
 /* The scores of one row. */
 typedef struct Scores {
     real *z;           // [count]

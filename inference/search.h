@@ -12,8 +12,8 @@
  * <pad> is never produced: it has no logit. <unk> is produced only if `unknown` is set, since
  * it cannot be turned back into text, or, with `copy_unknown`, as often as the source has it:
  * the caller then replaces it (copying.h). A hypothesis has each placeholder of the vocabulary
- * (data/tokenizer.h) as often as the source. The other tokens keep their probabilities, so log p
- * stays the model's. */
+ * (data/tokenizer.h) as often as the source. Its bytes make characters of UTF-8. The other tokens keep
+ * their probabilities, so log p stays the model's. */
 #pragma once
 
 #include "base/options.h"
@@ -85,6 +85,7 @@ typedef struct SearchTask {
     int placeholder;    // id of <ph1>; 0: the vocabulary has no placeholders
     int placeholders;   // number of placeholders in the source, the sum of the next ones
     int each[PLACEHOLDERS];
+    int first_byte;      // id of <0x00> (tokenizer_first_byte), or 0
     uint64_t line;       // number of the line in the user's input; samples depend on it
     Translation *found;  // the result; each hypothesis has memory for `limit` tokens
 } SearchTask;

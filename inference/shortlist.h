@@ -3,7 +3,9 @@
  * layer and the search then have some hundreds of tokens in place of the vocabulary.
  *
  *   tokens(x) = { the frequent ones } ∪ { t : t translates x_j for a j }
- *             ∪ { x_j, with a joint vocabulary } ∪ { </s>, <unk>, the placeholders }
+ *             ∪ { x_j, with a joint vocabulary }
+ *             ∪ { </s>, <unk>, the placeholders }, and the
+ *             bytes 80 .. BF if there is a byte beyond ASCII
  *
  * ln p is then a distribution over these tokens alone, so it is higher than with all of them. */
 #pragma once

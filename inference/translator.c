@@ -46,6 +46,7 @@ static SearchTask task_of(const TranslatorRun *run, int s)
                        .prefix = prefix ? input->prefix->id + input->prefix->start[p] : NULL,
                        .prefix_length = prefix,
                        .placeholder = input->placeholder,
+                       .first_byte = input->first_byte,
                        .line = input->line + (uint64_t)s};
     for (int t = 0; run->config->copy_unknown && t < length; t++)
         task.unknowns += id[t] == ID_UNKNOWN;

@@ -271,7 +271,9 @@ static bool translate(Translations *out, Run *run, Error *error)
     search.no_scores = true;
     Ensemble alone = ensemble_of(&run->model);
     TranslatorInput input = {.source = {1, columns, watch->source.id, (int[]){0, columns}},
-                             .placeholder = vocabulary_placeholder(&run->vocabulary)};
+                             .placeholder = vocabulary_placeholder(&run->vocabulary),
+                             .first_byte =
+                                 tokenizer_first_byte(run->vocabulary.tokenizer[TARGET])};
     return translator_run(out, &alone, &input, &search, run->workers, NULL, error);
 }
 

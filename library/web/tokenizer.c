@@ -31,7 +31,7 @@ struct Tokenizer {
     Token *token;           // [tokens] normal, user-defined and unused pieces, by their texts
     int tokens;
     float least;  // score of a normal piece
-    int placeholder, byte[256];
+    int placeholder, first_byte, byte[256];
 };
 
 /* ---- the tokens that a text begins with ---- */
@@ -96,6 +96,7 @@ static bool read_tokens(Tokenizer *t)
 {
     t->least = FLT_MAX;
     t->placeholder = pieces_placeholder(&t->pieces);
+    t->first_byte = pieces_first_byte(&t->pieces);
     for (int id = 0; id < t->pieces.count; id++) {
         const Piece *p = &t->pieces.piece[id];
         const char *text = t->piece[id] = strndup((const char *)p->text.at, p->text.count);
@@ -156,6 +157,11 @@ TokenizerType tokenizer_type(const Tokenizer *t)
 int tokenizer_placeholder(const Tokenizer *t)
 {
     return t->placeholder;
+}
+
+int tokenizer_first_byte(const Tokenizer *t)
+{
+    return t->first_byte;
 }
 
 const char *tokenizer_piece(const Tokenizer *t, int32_t id)

@@ -193,6 +193,8 @@ static bool translate(Answer *answer, const char *text)
     Ensemble ensemble = ensemble_of(&web.model);
     TranslatorInput input = {.source = idlines_packed(&answer->lines),
                              .placeholder = vocabulary_placeholder(&web.vocabulary),
+                             .first_byte =
+                                 tokenizer_first_byte(web.vocabulary.tokenizer[TARGET]),
                              .line = 1};
     return translator_run(&answer->found, &ensemble, &input, &search_copying,
                           workers_start(1, NULL), NULL, &web.error);

@@ -20,6 +20,7 @@ const char *web_piece(const Tokenizer *t, int32_t id);
 const char *web_shown(const Tokenizer *t, int32_t id);
 int web_vocab_size(const Tokenizer *t);
 int web_placeholder(const Tokenizer *t);
+int web_first_byte(const Tokenizer *t);
 
 static Error error;
 
@@ -61,6 +62,7 @@ static Both both(const void *model, size_t size)
     if (!b.own || !b.web) fail_msg("%s", error.text);
     assert_int_equal(tokenizer_vocab_size(b.own), web_vocab_size(b.web));
     assert_int_equal(tokenizer_placeholder(b.own), web_placeholder(b.web));
+    assert_int_equal(tokenizer_first_byte(b.own), web_first_byte(b.web));
     for (int id = 0; id < web_vocab_size(b.web); id++) {
         assert_string_equal(tokenizer_piece(b.own, id), web_piece(b.web, id));
         assert_string_equal(tokenizer_shown(b.own, id), web_shown(b.web, id));
