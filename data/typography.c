@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unicode/ucasemap.h>
 #include <unicode/unorm2.h>
+#include <unicode/uscript.h>
 #include <unicode/ustring.h>
 
 enum {
@@ -20,6 +21,16 @@ enum {
 static bool joiner(UChar32 code)
 {
     return code == 0x200C || code == 0x200D;
+}
+
+/* Whether this is a letter of a script in which joiners change nothing. */
+static bool joins_nothing(UChar32 c)
+{
+    UErrorCode status = U_ZERO_ERROR;
+    UScriptCode script = uscript_getScript(c, &status);
+    return u_isalpha(c) &&
+           (script == USCRIPT_LATIN || script == USCRIPT_GREEK || script == USCRIPT_CYRILLIC ||
+            script == USCRIPT_ARMENIAN || script == USCRIPT_GEORGIAN);
 }
 
 size_t text_cluster(const char *text, size_t length)
@@ -92,7 +103,7 @@ bool text_cleaned(char **out, const char *text, size_t length, Known *known,
     const UNormalizer2 *nfc = unorm2_getNFCInstance(&status);
     TextStream clean;
     char form[NORMALISED];
-    UChar32 c;
+    UChar32 c, last = 0;
     bool opened = textstream_open(&clean);
     for (const char *end = text + length, *next; opened && text < end; text = next) {
         size_t count = text_cluster(text, (size_t)(end - text));
@@ -103,6 +114,12 @@ bool text_cleaned(char **out, const char *text, size_t length, Known *known,
             U8_NEXT(s, at, count, c);
             bytes = at - begin;
             if (c == 0xAD || c == 0x200B || c == 0x2060 || c == 0xFEFF) continue;
+            if (joiner(c) && joins_nothing(last)) {
+                unsigned after = 0;
+                if (at < count || next < end) utf8_next(at < count ? s + at : next, &after);
+                if (joins_nothing((UChar32)after)) continue;
+            }
+            last = c;
             if (!known || joiner(c) || known(context, (unsigned)c))
                 fwrite(s + begin, 1, bytes, clean.out);
             else if (u_isUWhiteSpace(c)) fputc(' ', clean.out);

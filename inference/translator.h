@@ -32,9 +32,9 @@ typedef struct Translations {
 
 typedef struct TranslatorInput {
     Packed source;  // S sentences of 1 .. max_length tokens, the last one </s>
-    const Packed *
-        prefix;  // prefix constraints, S of them or one for all; or NULL. One that ends in </s> is the
-                 // whole translation
+    /* Prefix constraints, S of them or one for all; or NULL. One that ends in </s> is the whole
+     * translation. */
+    const Packed *prefix;
     int placeholder;  // id of <ph1> in both vocabularies, or 0 (vocabulary_placeholder)
     int first_byte;   // the target's tokenizer_first_byte, or 0
     uint64_t line;    // number of the first sentence in the whole input; samples depend on it
