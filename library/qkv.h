@@ -122,7 +122,8 @@ QkvTranslations *qkv_translate(QkvTranslator *translator, const char *const *tex
 void qkv_translations_free(QkvTranslations *translations);
 
 /* log_probability [count] (=) ln p(translation | text) of given translations, in nats, </s>
- * included. false, with an error, if a text or a translation is too long for the model. */
+ * included. Both are read as they are, with addresses, numbers, emoji and capitals, which qkv_translate
+ * keeps from the model. false, with an error, if one is too long for the model. */
 bool qkv_score(double *log_probability, QkvTranslator *translator, const char *const *texts,
                const char *const *translations, int count, QkvError *error);
 
