@@ -241,7 +241,7 @@ static void add_member(Members *m, const char *bytes, size_t count)
     bool good = length && name[length - 1] != '/' && utf8_is_valid(name, length, NULL);
     for (size_t i = 0; good && i < length; i++) good = (unsigned char)name[i] >= ' ';
     if (good && used + length + 3 < sizeof m->names)
-        snprintf(m->names + used, sizeof m->names - used, "%s%s", used ? ", " : "", name);
+        strcpy(stpcpy(m->names + used, used ? ", " : ""), name);
 }
 
 /* Of a zip archive, from the list at its end; or if it cannot be read again, from its beginning. */
