@@ -230,11 +230,13 @@ static bool append_text(Encoded *e, const Passages *p, const char *text, size_t 
         const int *unit = p->unit + (to > from ? from : at);
         size_t units = to > from ? to - from : 1;
         bool space = from > at, begins = e->length == p->passage[p->count].tag;
-        good = text_cleaned(&clean, text + from, to - from, is_known, p, error) &&
-               lower(&lowered, p, clean, written, begins, error) &&
-               append(e, " ", space, unit, 1, error) &&
-               append(e, lowered, strlen(lowered), unit, units, error);
-        e->lowered |= good && strcmp(lowered, clean);
+        good =
+            text_cleaned(&clean, text + from, to - from, is_known, p, error) &&
+            (written == CASE_SENTENCE || lower(&lowered, p, clean, written, begins, error)) &&
+            append(e, " ", space, unit, 1, error);
+        const char *word = lowered ? lowered : clean;
+        good = good && append(e, word, strlen(word), unit, units, error);
+        e->lowered |= good && word != clean && strcmp(word, clean);
         free(clean);
         free(lowered);
         at = to;
