@@ -63,7 +63,7 @@ bool beginnings_add(Beginnings *b, Passages *p, const char *text, const char *na
     for (int k = 0; k < found->count; k++)
         if (!found->segment[k].kept) found->segment[sentences++] = found->segment[k];
     while (i < p->segments.count && p->segments.segment[i].end <= s->begin) i++;
-    for (bool good = true; s < end; s++) {
+    for (; s < end; s++) {
         int first = next;
         for (; i < p->segments.count && p->segments.segment[i].begin < s->end; i++) {
             next += !p->segments.segment[i].kept;
@@ -72,8 +72,7 @@ bool beginnings_add(Beginnings *b, Passages *p, const char *text, const char *na
         bool whole = next < sentences && s + 1 < end;
         size_t from = !first ? 0 : first < sentences ? found->segment[first].begin : length;
         size_t to = whole && next > first ? found->segment[next - 1].end : length;
-        good = add(&b->lines, p, s, text + from, to - from, whole, name, error);
-        if (!good) return false;
+        if (!add(&b->lines, p, s, text + from, to - from, whole, name, error)) return false;
     }
     return true;
 }

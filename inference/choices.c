@@ -108,8 +108,8 @@ static bool forbid_bytes(const Scores *scores, const Cache *tree, int node,
 {
     real *z = scores->z, kept[CONTINUATIONS];
     int low, high, missing = missing_bytes(&low, &high, tree, node, task->first_byte);
-    int room = task->limit - tree->step - task->placeholders;  // for a character's bytes
-    if (missing > 0 && missing <= room) {
+    int capacity = task->limit - tree->step - task->placeholders;  // bytes of a character
+    if (missing > 0 && missing <= capacity) {
         real *next = z + scores_place(scores, task->first_byte + low);
         size_t size = (size_t)(high - low + 1) * sizeof *z;
         memcpy(kept, next, size);
@@ -117,7 +117,7 @@ static bool forbid_bytes(const Scores *scores, const Cache *tree, int node,
         memcpy(next, kept, size);
         return true;
     }
-    int end = room < 2 ? 0xC2 : room == 2 ? 0xE0 : room == 3 ? 0xF0 : 0xF5;
+    int end = capacity < 2 ? 0xC2 : capacity == 2 ? 0xE0 : capacity == 3 ? 0xF0 : 0xF5;
     int first = scores->token ? 0 : task->first_byte + CONTINUATION;
     for (int c = first; c < scores->count; c++) {
         int byte = scores_token(scores, c) - task->first_byte;
