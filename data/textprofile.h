@@ -13,8 +13,8 @@ typedef struct TextProfile {
     /* Shares of the lines: with several sentences, in capitals, in title case. */
     double sentences, upper, title;
     double tags;      // the share of the lines that begin with a tag (data/tokenizer.h)
-    double doubtful;  // 2 % of the validation's translations have a lower log p / length; 0:
-                      // unknown
+    double doubtful;  // 2 % of the validation's translations have a lower log p / length, or
+                      // fewer where that is above ln 0.8; 0: unknown
     /* Not of the text, but of what was learned from it, counted from 1: the head of cross-attention
      * that aligns words best (commands/train/run.h). 0: unknown. */
     int aligning_layer, aligning_head;

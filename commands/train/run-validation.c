@@ -133,7 +133,8 @@ static int by_number(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* v->doubtful (=) the 2 % quantile of log p / length */
+/* v->doubtful (=) the 2 % quantile of log p / length, or ln 0.8: tokens of a mean probability of
+ * 0.8 are not doubtful, however sure the model is of the others. */
 static bool translate(Run *run, Error *error)
 {
     Validation *v = &run->validation;
@@ -159,7 +160,7 @@ static bool translate(Run *run, Error *error)
                                 (size_t)best->length, error);
     }
     if (good) qsort(each, count, sizeof *each, by_number);
-    if (good) v->doubtful = each[count / 50];
+    if (good) v->doubtful = fmin(each[count / 50], log(0.8));
     free(each);
     return good && score_translations(run, error);
 }

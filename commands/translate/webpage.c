@@ -18,9 +18,13 @@ static bool is_quantised(const Tensor *tensor)
     return tensor->shape[1] > 1 && tensor->shape[0] > 1 && !strstr(tensor->name, "position");
 }
 
-static void put_weights(FILE *out, const Transformer *model)
+static void put_weights(FILE *out, const Bundle *bundle)
 {
+    const Transformer *model = &bundle->model;
     int8_t q[INT8_MOST_COLUMNS];
+    Choice choice = choice_default;
+    choice_know(&choice, bundle);
+    putc(choice.known_layer + 1, out), putc(choice.known_head + 1, out);
     for (const Tensor *t = model->params.tensor; t < model->params.tensor + model->params.count;
          t++) {
         const real *w = model->block + t->offset;
@@ -75,7 +79,7 @@ static bool put_model(FILE *out, const Bundle *bundle, FILE *news, Error *error)
     fputs("<script type=\"text/plain\" id=\"options\">", out);
     config_print(out, &bundle->model.config);
     fputs("</script>\n", out);
-    if (textstream_open(&stream)) put_weights(stream.out, &bundle->model);
+    if (textstream_open(&stream)) put_weights(stream.out, bundle);
     char *weights = textstream_close(&stream);
     bool good = weights && put_packed(out, "source", v->model[SOURCE], v->size[SOURCE]) &&
                 put_packed(out, "vocabulary", v->model[TARGET], v->size[TARGET]) &&

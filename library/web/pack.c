@@ -4,7 +4,8 @@
  *
  *   options.txt      lines "name value" of the model's options
  *   vocabulary.bin the tokenizer, as SentencePiece's library saves it
- *   weights.bin    for each tensor of the table (model/params.h) a byte, 18, and row by row: float s,
+ *   weights.bin    two bytes: the layer and the head that align words best, counted from 1, or 0; for
+ *                  each tensor of the table (model/params.h) a byte, 18, and row by row: float s,
  *                  s = max |w| / 131071, then its numbers w as u = round(w/s) + 131072, four in 9 bytes:
  *                  the low 16 bits of each, little-endian, then 2 high bits of each, the first's lowest
  *
@@ -12,6 +13,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "explain/choice.h"
 #include "inference/bundle.h"
 
 static void put_row(FILE *out, const real *w, size_t count)
@@ -52,6 +54,9 @@ int main(int argc, char **argv)
     const Transformer *model = &bundle.model;
     config_print(options, &model->config);
     fwrite(bundle.vocabulary.model[TARGET], 1, bundle.vocabulary.size[TARGET], vocabulary);
+    Choice choice = choice_default;
+    choice_know(&choice, &bundle);
+    fputc(choice.known_layer + 1, weights), fputc(choice.known_head + 1, weights);
     for (const Tensor *t = model->params.tensor; t < model->params.tensor + model->params.count;
          t++) {
         size_t row = t->shape[1] > 1 ? (size_t)t->shape[1] : t->count;

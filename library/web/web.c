@@ -23,6 +23,7 @@ static struct {
     Vocabulary vocabulary;
     Transformer model;
     real *kept;  // [params.size] the weights before web_change; or NULL
+    Choice choice;
     Error error;
 } web;
 
@@ -73,6 +74,7 @@ bool EXPORT(web_model)(const char *options)
     if (!set_options(&group, options)) return false;
     free(web.kept);
     web.kept = NULL;
+    web.choice = choice_default;
     transformer_free(&web.model);
     return transformer_create(&web.model, &config, &web.error);
 }
@@ -96,13 +98,17 @@ static size_t take_row(real *w, size_t count, int bits, const unsigned char *byt
                       : sizeof scale + (bits == 8 ? count : (count + 3) / 4 * 9);
 }
 
-/* The weights: for each tensor of the table a byte, the bits of its numbers, and then its rows. With 8 bits the
- * model computes in int8 from now on, and is not trained. */
+/* The weights: two bytes, the layer and the head that align words best, counted from 1, or 0; then for each tensor
+ * of the table a byte, the bits of its numbers, and its rows. With 8 bits the model computes in int8 from now
+ * on, and is not trained. */
 bool EXPORT(web_weights)(const unsigned char *bytes, size_t size)
 {
     const Params *params = &web.model.params;
     const unsigned char *end = bytes + size;
     bool int8 = false;
+    if (size < 2) return error_set(&web.error, "the weights are empty");
+    if (*bytes) web.choice.known_layer = bytes[0] - 1, web.choice.known_head = bytes[1] - 1;
+    bytes += 2;
     for (int t = 0; t < params->count; t++) {
         const Tensor *tensor = &params->tensor[t];
         size_t row = tensor->shape[1] > 1 ? (size_t)tensor->shape[1] : tensor->count;
@@ -263,7 +269,7 @@ static char *data_of(Snapshot *snapshot, bool given)
                           .gradients = goes_back ? snapshot : NULL,
                           .vocabulary = &web.vocabulary,
                           .model_name = "the model in this page",
-                          .choice = &choice_default,
+                          .choice = &web.choice,
                           .words = !goes_back,
                           .given = given};
     TextStream stream;

@@ -71,7 +71,7 @@ function caption() {
            `The score is ${DATA.score}${DATA.comparison === "q·k" ? `, with d_k = ${DATA.size}` : ""}. The softmax turns the scores ` +
            `into attention weights, which sum to 1. The head's output is the sum of the values v, each ` +
            `multiplied by its weight.`;
-  const percent = `${Math.round(100 * specialShare(kind))} %`;
+  const percent = `${Math.round(100 * specialShare(kind))}\u00a0%`;
   return state.hide
     ? `${text} ${token} is left out; the words gave it ${percent}. The remaining weights of a row are rescaled to sum to 1.`
     : `${text} The words give ${token}, in grey, ${percent}: a head that finds nothing to attend to puts its weight there.`;

@@ -164,7 +164,7 @@ done
 wrong "too few lines of gold" 1 "has only 1 lines" sh -c \
     "echo 0-0 >g1; '$BIN/translate' --model run --align --target valid.t --gold g1 <valid.s"
 wrong "--gold without --align" 2 "--gold goes with --align" translate --gold gold one
-wrong "--head best of a model that does not record it" 1 "name one, or leave out --head" "$BIN/translate" --model "$here/data/toy/model.safetensors" --align --head best one
+wrong "--head best of a model that does not record it" 1 "name one, or leave out --head" "$BIN/translate" --model "$here/tests/fixtures/checkpoint-1.safetensors" --align --head best one
 wrong "--align with --explain" 2 "does not go with --json or --align" translate --align --explain one
 wrong "a layer that does not exist" 1 "2 decoder layers" translate --align --layer 3 one
 wrong "--word without --explain" 2 "goes with --explain" translate --word x one

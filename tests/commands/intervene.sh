@@ -16,7 +16,7 @@ head -n 20 "$toy/test.align" >gold
 translate "$text" >out 2>err
 check "the model as it was trained" test "$(cat out)" = "$plain"
 translate --ablate decoder.1.4=zero "$text" >out 2>err
-check "standard output has the translation of the changed model" sh -c 'test "$(cat out)" = "$0" && test ! -s err' "$changed"
+check "standard output has the translation of the changed model" test "$(cat out)" = "$changed"
 for options in --int8 "--beam 1 --model $toy/model.safetensors"; do
     # shellcheck disable=SC2086
     check "also with $options" test "$(translate --ablate decoder.1.4=zero $options "$text")" = "$changed"

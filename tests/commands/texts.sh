@@ -133,6 +133,11 @@ check "--terms" grep -q Kenia out
 translate "jane visits [[africa]] in september" >out
 check "[[…]] marks what stays" sh -c 'grep -q " africa" out && ! grep -q "[[]" out'
 
+# ---- what the toy's checkpoint says of its training text: one sentence a line, without full stops ----
+"$BIN/translate" --model "$here/data/toy/model.safetensors" "jane visits africa. my sister sees the red car." "my brother visits xanadu" >out 2>err
+check "two sentences are translated one by one" grep -qx "jane visite l'afrique ma sœur voit la voiture rouge" out
+check "only what is doubtful is named so" sh -c 'test "$(grep -c "low score" err)" = 1 && grep -q "check line 2: .* low score" err'
+
 # ---- what is probably wrong ----
 long=$(yes jane visits africa | head -n 60 | tr '\n' ' ')
 "$BIN/translate" --model "$here/data/toy/model.safetensors" --json "$long" >out 2>err
@@ -145,7 +150,7 @@ check "a doubtful one" grep -q '"doubtful":true' out
 check "is named" grep -qx "translate: check line 1: its translation has a low score (-0.0[0-9])" err
 "$BIN/translate" --model "$here/data/toy/model.safetensors" --json --given "jane a 12 chats" "jane has 13 cats, {name}" >out 2>err
 check "what a given translation lacks, in JSON" grep -qF '"missing":["13","{name}"]' out
-check "is named, too" grep -qx "translate: check line 1: its translation has no 13, {name}" err
+check "is named, too" grep -qx "translate: check line 1: its translation has no 13, {name} and has a low score (-3.61)" err
 
 # ---- HTML documents ----
 printf '<!-- a --><p class=x>jane visits africa</p>\n<pre>jane visits africa</pre><br>' >text

@@ -21,8 +21,8 @@ if command -v node >/dev/null; then
         echo "L’ÉCOLE is zeta zeta, (JANE’s red car) 3 at anna aZ b-c! «œuvre»"
     } >sentences
     check "./translate translates and writes attention weights" \
-        sh -c "'$BIN/translate' --model $model --json --show --quiet <sentences >json"
-    check "./translate goes back" "$BIN/translate" --model "$model" --attention back.html --backward --quiet \
+        sh -c "'$BIN/translate' --model $model --json --show --split never --quiet <sentences >json"
+    check "./translate goes back" "$BIN/translate" --model "$model" --attention back.html --backward --split never --quiet \
         "$(tail -n 1 sentences)"
     check "./train trains" sh -c "'$BIN/train' --preset toy --d-model 32 --ffn 64 --heads 2 --batch-tokens 800 --accumulators 2 \
         --schedule inverse-sqrt --learning-rate 0.005 --max-updates 20 --threads 1 --quiet --output run \
