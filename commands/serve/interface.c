@@ -375,13 +375,14 @@ static void translate(Interface *in, Exchange *e)
                                         .values = &wanted},
                          e->request, &error))
         return exchange_error(e, 400, "Invalid request: %s", error.text);
+    if (wanted.alternatives > MOST_ALTERNATIVES)
+        return exchange_error(e, 400, "Invalid request: alternatives parameter must be <= %d",
+                              MOST_ALTERNATIVES);
     Job *job = calloc(1, sizeof *job);
     if (!job) return exchange_error(e, 500, "There is not enough memory");
     *job = (Job){.exchange = e, .details = wanted.details, .format = texts ? NULL : format};
     job->task = (Task){.done = done, .alternatives = 1};
-    if (texts && wanted.alternatives > 0)
-        job->task.alternatives +=
-            wanted.alternatives < MOST_ALTERNATIVES ? wanted.alternatives : MOST_ALTERNATIVES;
+    if (texts && wanted.alternatives > 0) job->task.alternatives += wanted.alternatives;
     bool good = read_texts(job, page ? INT_MAX : in->settings->most_characters) &&
                 (job->task.pair = find_pair(in, e, &job->detected));
     job->task.text = job->text, job->task.count = job->texts;

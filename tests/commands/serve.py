@@ -115,6 +115,7 @@ if which == "all":
     refuses("a layer and a half", 400, "`layer` takes a whole number from 0 to 64, not '1.5'", post("/attention", q=text, layer=1.5, **PAIR))
     refuses("a number for a range", 400, "LOW:HIGH, from 0:1 inwards, such as 0:0.5, not '0.5'", post("/attention", q=text, range=0.5, **PAIR))
     refuses("a word for a number", 400, "`alternatives` takes a whole number, not 'abc'", post("/translate", q=text, alternatives="abc", **PAIR))
+    refuses("more alternatives than are searched", 400, "alternatives parameter must be <= 10", post("/translate", q=text, alternatives=11, **PAIR))
     refuses("a number for a flag", 400, "`details` takes true or false, not '[]'", post("/translate", q=text, details=[], **PAIR))
     refuses("attention of an array", 400, "attention is that of one text", post("/attention", q=[text], **PAIR))
     refuses("an array of no texts to their own language", 400, "q is no text", post("/translate", q=[7], source="en", target="en"))
