@@ -4,6 +4,7 @@
 #include "inference/align.h"
 
 #include <ctype.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -195,69 +196,241 @@ static int best_token(const SpanText *st, const CopySpan *span)
     return best;
 }
 
-/* The token that is aligned with the neighbour of a span, or -1. */
-static int beside(const SpanText *st, const CopySpan *span)
+/* Whether a mark can stand beside token t. */
+static bool holds_mark(const SpanText *st, int t)
 {
-    int at = span->ahead ? span->first : span->first - 1, t = -1;
+    const char *word = st->replacement[t];
+    return word ? *word != 0
+                : st->id[t] != ID_UNKNOWN && tokenizer_byte(st->tokenizer, st->id[t]) < 0;
+}
+
+/* The token with the largest share of source token j, or -1. */
+static int aligned(const SpanText *st, int j)
+{
+    int t = -1;
     float most = 0;
-    if (at > st->n - 2) at = st->n - 2;
-    if (at < 0) at = 0;
     for (int i = 0; i + 1 < st->m && st->n > 1; i++) {
-        float own = st->share[(size_t)i * (size_t)st->n + (size_t)at];
-        bool gone = st->replacement[i] && !*st->replacement[i];
-        if (!gone && own > most) most = own, t = i;
+        float own = st->share[(size_t)i * (size_t)st->n + (size_t)j];
+        if (own > most && holds_mark(st, i)) most = own, t = i;
     }
     return t;
 }
 
-/* Where words change places, exchanges the neighbours of <i> and </i>, so that <i> stays before it: if </i>
- * is one of the next FAR spans. */
-static void keep_order(const SpanText *st, CopySpan *span, int count)
+/* The token that is aligned with the neighbour of a span, or -1. */
+static int beside(const SpanText *st, const CopySpan *span)
 {
-    enum { FAR = 1000 };
-    for (int i = 0, k; i < count; i++) {
-        const char *name = span[i].text + 1;
-        size_t length = strcspn(name, " \t\n/>");
-        if (*span[i].text != '<' || !length || !span[i].ahead) continue;
-        int end = count - i > FAR ? i + FAR : count;
-        for (k = i + 1; k < end; k++)
-            if (!strncmp(span[k].text, "</", 2) && !span[k].ahead &&
-                !strncmp(span[k].text + 2, name, length) && span[k].text[2 + length] == '>')
-                break;
-        if (k == end || beside(st, &span[k]) >= beside(st, &span[i])) continue;
-        int first = span[i].first;
-        span[i].first = span[k].first - 1;
-        span[k].first = first + 1;
-    }
+    int at = span->ahead ? span->first : span->first - 1;
+    if (at > st->n - 2) at = st->n - 2;
+    return aligned(st, at < 0 ? 0 : at);
 }
 
-/* Puts a span beside the word that is aligned with its neighbour, if there is one. */
-static bool insert_span(SpanText *st, const CopySpan *span, Error *error)
+static bool is_punctuation(const SpanText *st, int t)
 {
-    int m = st->m, t = beside(st, span);
-    while (span->ahead && t > 0 && !st->replacement[t] && !begins_word(st, t)) t--;
-    while (!span->ahead && t >= 0 && t + 2 < m && !st->replacement[t + 1] &&
-           !begins_word(st, t + 1))
-        t++;
-    int id = t < 0 ? ID_UNKNOWN : st->id[t];
-    char *word = t < 0 ? NULL : st->replacement[t], *both;
-    if (!word && (id == ID_UNKNOWN || tokenizer_byte(st->tokenizer, id) >= 0)) return true;
-    bool blank = !word && !strcmp(tokenizer_piece(st->tokenizer, id), TOKENIZER_SPACE);
-    const char *of = word ? word : blank ? "" : tokenizer_label(st->tokenizer, id);
+    const char *label = tokenizer_label(st->tokenizer, st->id[t]);
+    if (st->replacement[t] || !*label) return false;
+    while (ispunct((unsigned char)*label)) label++;
+    return !*label;
+}
+
+/* The first or the last token of the word of token t, without punctuation around it. */
+static int word_edge(const SpanText *st, int t, bool first)
+{
+    int edge = t;
+    if (first) {
+        while (edge > 0 && !st->replacement[edge] && !begins_word(st, edge)) edge--;
+        while (edge < t && is_punctuation(st, edge)) edge++;
+        return edge;
+    }
+    while (edge + 2 < st->m && !st->replacement[edge + 1] && !begins_word(st, edge + 1)) edge++;
+    while (edge > t && is_punctuation(st, edge)) edge--;
+    return edge;
+}
+
+/* Puts a span before or after token t, or nowhere if there is no token that it can stand beside. */
+static bool insert_span(SpanText *st, const CopySpan *span, bool ahead, int t, Error *error)
+{
+    if (t < 0 || !holds_mark(st, t)) return true;
+    char *word = st->replacement[t], *both;
+    bool blank = !word && !strcmp(tokenizer_piece(st->tokenizer, st->id[t]), TOKENIZER_SPACE);
+    const char *of = word ? word : blank ? "" : tokenizer_label(st->tokenizer, st->id[t]);
     const char *space = span->close ? "" : " ";
-    if (asprintf(&both, "%s%s%s", span->ahead ? span->text : of, space,
-                 span->ahead ? of : span->text) < 0)
+    if (asprintf(&both, "%s%s%s", ahead ? span->text : of, space, ahead ? of : span->text) < 0)
         return error_memory(error, "to copy spans");
     free(word);
     st->replacement[t] = both;
     return true;
 }
 
+/* ---- marks ----
+ *
+ * <b> and </b> enclose the words that are aligned with theirs in the source, and all between these.
+ * Pairs that would cross, where words change places, are cut: the first ends where the second begins. */
+
+typedef struct TagPair {
+    int open, close;  // their spans; close -1: there is none
+    int outer;        // the pair around it, while pair_tags works
+    int low, high;    // the tokens that it encloses
+} TagPair;
+
+typedef struct Place {
+    const CopySpan *span;
+    bool ahead;
+    int at;          // before or after this token
+    int far, order;  // of those with the same token, the lowest stands next to it
+} Place;
+
+static bool is_mark(const CopySpan *span)
+{
+    return span->missing && span->first == span->end;
+}
+
+/* Whether </b> closes <b class="c">. */
+static bool closes(const char *close, const char *open)
+{
+    size_t length = strlen(close + 2) - 1;
+    return !strncmp(close + 2, open + 1, length) && strchr(" \t\n>", open[1 + length]);
+}
+
+/* Returns how many pairs there are. A tag is closed if the other half is one of the DEEP that are open. */
+static int pair_tags(TagPair *pair, const CopySpan *span, int count)
+{
+    enum { DEEP = 1000 };
+    int opened = 0, top = -1, pairs = 0;
+    for (int i = 0; i < count; i++) {
+        const char *tag = span[i].text;
+        int p = top;
+        if (!is_mark(&span[i]) || *tag != '<') continue;
+        if (isalnum((unsigned char)tag[1]) && tag[strlen(tag) - 2] != '/') {
+            pair[opened] = (TagPair){.open = i, .close = -1, .outer = top};
+            top = opened++;
+        }
+        if (tag[1] != '/') continue;
+        for (int k = 0; p >= 0 && k < DEEP && !closes(tag, span[pair[p].open].text); k++)
+            p = pair[p].outer;
+        if (p >= 0 && closes(tag, span[pair[p].open].text))
+            pair[p].close = i, top = pair[p].outer;
+    }
+    for (int p = 0; p < opened; p++)
+        if (pair[p].close >= 0) pair[pairs++] = pair[p];
+    return pairs;
+}
+
+/* Sets low and high; high < low: it encloses none. target [n], source [m]: what each token is aligned with */
+static void enclose(TagPair *pair, const SpanText *st, const CopySpan *span, const int *target,
+                    const int *source)
+{
+    int first = span[pair->open].first, end = span[pair->close].first;
+    for (int sure = 1; sure >= 0;
+         sure--) {  // first only words that are aligned in both directions
+        pair->low = st->m, pair->high = -1;
+        for (int j = first; j < end && j + 1 < st->n; j++) {
+            int t = target[j];
+            if (t < 0 || (sure && (source[t] < first || source[t] >= end))) continue;
+            if (t < pair->low) pair->low = t;
+            if (t > pair->high) pair->high = t;
+        }
+        if (pair->high >= 0) break;
+    }
+    if (pair->high < 0) return;
+    pair->low = word_edge(st, pair->low, true), pair->high = word_edge(st, pair->high, false);
+    while (pair->low <= pair->high && !holds_mark(st, pair->low)) pair->low++;
+    while (pair->high > pair->low && !holds_mark(st, pair->high)) pair->high--;
+}
+
+static int by_low(const void *a, const void *b)
+{
+    const TagPair *left = a, *right = b;
+    if (left->low != right->low) return left->low < right->low ? -1 : 1;
+    if (left->high != right->high) return left->high > right->high ? -1 : 1;
+    return left->open < right->open ? -1 : 1;
+}
+
+/* pair [pairs] sorted by_low */
+static void cut_crossing(TagPair *pair, int pairs)
+{
+    int top = -1;
+    for (int p = 0; p < pairs; p++) {
+        if (pair[p].high < pair[p].low) continue;
+        for (; top >= 0 && pair[top].high < pair[p].high; top = pair[top].outer)
+            if (pair[top].high >= pair[p].low) pair[top].high = pair[p].low - 1;
+        pair[p].outer = top, top = p;
+    }
+}
+
+static int by_nearness(const void *a, const void *b)
+{
+    const Place *left = a, *right = b;
+    if (left->far != right->far) return left->far < right->far ? -1 : 1;
+    return left->order < right->order ? -1 : left->order > right->order;
+}
+
+/* target [n], source [m]: what each token is aligned with, or -1 */
+static void align_tokens(int *target, int *source, const SpanText *st)
+{
+    for (int j = 0; j < st->n; j++) target[j] = aligned(st, j);
+    for (int t = 0; t < st->m; t++) {
+        const float *share = st->share + (size_t)t * (size_t)st->n;
+        source[t] = 0;
+        for (int j = 1; j + 1 < st->n; j++)
+            if (share[j] > share[source[t]]) source[t] = j;
+    }
+}
+
+/* place [count] (=) where each span that is a mark comes to stand. Marks without a partner stand outside of pairs. */
+static void place_marks(Place *place, TagPair *pair, const SpanText *st, const CopySpan *span,
+                        int count, const int *target, const int *source)
+{
+    int pairs = pair_tags(pair, span, count);
+    for (int i = 0; i < count; i++) {
+        int at = span[i].ahead ? span[i].first : span[i].first - 1;
+        at = target[at > st->n - 2 ? (st->n > 1 ? st->n - 2 : 0) : at < 0 ? 0 : at];
+        if (at >= 0) at = word_edge(st, at, span[i].ahead);
+        place[i] = (Place){&span[i], span[i].ahead, at, INT_MAX, span[i].ahead ? -i : i};
+    }
+    for (int p = 0; p < pairs; p++) enclose(&pair[p], st, span, target, source);
+    qsort(pair, (size_t)pairs, sizeof *pair, by_low);
+    cut_crossing(pair, pairs);
+    for (const TagPair *p = pair; p < pair + pairs; p++) {
+        Place *open = &place[p->open], *close = &place[p->close];
+        if (p->high < p->low) {
+            close->ahead = open->ahead, close->at = open->at;
+            close->order = open->ahead ? -p->close : p->close;
+        } else {
+            *open = (Place){open->span, true, p->low, p->high, -p->open};
+            *close = (Place){close->span, false, p->high, -p->low, -p->open};
+        }
+    }
+}
+
+static bool put_marks(SpanText *st, const CopySpan *span, int count, Error *error)
+{
+    int *target = malloc((size_t)(st->n + st->m) * sizeof *target);
+    Place *place = malloc((size_t)count * sizeof *place);
+    TagPair *pair = malloc((size_t)count * sizeof *pair);
+    bool good = (target && place && pair) || error_memory(error, "to copy spans");
+    if (good) {
+        align_tokens(target, target + st->n, st);
+        place_marks(place, pair, st, span, count, target, target + st->n);
+        qsort(place, (size_t)count, sizeof *place, by_nearness);
+    }
+    for (int i = 0; good && i < count; i++)
+        good = !is_mark(place[i].span) ||
+               insert_span(st, place[i].span, place[i].ahead, place[i].at, error);
+    free(target);
+    free(place);
+    free(pair);
+    return good;
+}
+
 /* Puts a span in the place of the words that are aligned with it. */
 static bool put_span(SpanText *st, const CopySpan *span, Error *error)
 {
     int best = best_token(st, span), end = best + 1;
-    if (best < 0) return insert_span(st, span, error);
+    if (best < 0) {
+        best = beside(st, span);
+        return insert_span(st, span, false, best < 0 ? best : word_edge(st, best, false),
+                           error);
+    }
     while (best > 0 && goes_on(st, best - 1, !begins_word(st, best), span)) best--;
     while (end + 1 < st->m && goes_on(st, end, !begins_word(st, end), span)) end++;
     for (int t = best; t < end; t++)
@@ -292,9 +465,9 @@ bool copying_spans(char **text, CopySpan *span, int count, const Tokenizer *toke
     good = good && decode_spans(text, &missing, &st, span, count, error);
     if (good && missing && m > 1) {
         good = (st.share = copying_shares(lazy, error));
-        if (good) keep_order(&st, span, count);
         for (int i = 0; good && i < count; i++)
-            good = !span[i].missing || put_span(&st, &span[i], error);
+            good = !span[i].missing || is_mark(&span[i]) || put_span(&st, &span[i], error);
+        good = good && put_marks(&st, span, count, error);
         free(*text), *text = NULL;
         good = good && decode_spans(text, &missing, &st, span, count, error);
     }

@@ -301,15 +301,25 @@ static bool keep_spans(Passages *p, int *count, const char *text, int first, int
 {
     if (!GROW(p->span, p->span_size, (size_t)(p->spans + last - first)))
         return error_memory(error, "for the spans of a sentence");
+    bool touches = false;  // another span touches them
+    const Span *all = p->found.span;
+    size_t begin = 0, end = 0;  // of the marks that touch a mark
     for (int i = first; i < last; i++) {
-        const Span *found = &p->found.span[i];
+        const Span *found = &all[i];
         if (found->mark != marks) continue;
-        bool after = !found->begin || words_blank(text[found->begin - 1]);
+        if (marks && found->begin >= end) {
+            int k = i + 1;
+            for (begin = found->begin;
+                 k < last && all[k].mark && all[k].begin == all[k - 1].end;)
+                k++;
+            end = all[k - 1].end;
+            touches = k < last && all[k].begin == end;
+        }
+        bool after = !begin || words_blank(text[begin - 1]);
         UChar32 next;
-        U8_GET_UNSAFE(text, found->end, next);
+        U8_GET_UNSAFE(text, end, next);
         bool stop = U_GET_GC_MASK(next) & (U_GC_PO_MASK | U_GC_PE_MASK | U_GC_PF_MASK);
-        bool before = !next || words_blank(text[found->end]) ||
-                      (stop && (i + 1 == last || found[1].begin > found->end));
+        bool before = !next || words_blank(text[end]) || (stop && !touches);
         char *copy = span_text(found, text);
         if (!copy) return error_memory(error, "for the spans of a sentence");
         p->span[p->spans++] = (CopySpan){.text = copy,

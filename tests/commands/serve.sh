@@ -17,7 +17,7 @@ serve() {
     rm -f url
     ${under:-} "$BIN/serve" --port 0 --quiet "$@" >url 2>said &
     server=$!
-    for i in $(seq 300); do grep -q '/$' url && break; kill -0 $server 2>/dev/null || break; sleep 0.1; done
+    for i in $(seq 300); do grep -qs '/$' url && break; kill -0 $server 2>/dev/null || break; sleep 0.1; done
     port=$(sed 's|.*:\([0-9]*\)/$|\1|' url)
 }
 # ask CHECKS: the checks of serve.py.
@@ -64,10 +64,10 @@ kill -TERM "$server"
 wait $client
 check "SIGTERM: what was begun is answered" sh -c 'cat document >&2; grep -qx 5000 document'
 check "and it ends" ends 0
-cp "$model" first && cp "$model" second
+cp "$model" first && cp "$model" second && rm -f url
 "$BIN/serve" --port 0 --model en-fr=first --model en-de=second >url 2>said &
 server=$!
-for i in $(seq 300); do grep -q '/$' url && break; sleep 0.1; done
+for i in $(seq 300); do grep -qs '/$' url && break; sleep 0.1; done
 echo "no model" >new && mv new second
 kill -HUP "$server"
 for i in $(seq 100); do grep -q models: said && break; sleep 0.1; done

@@ -122,6 +122,12 @@ check "tags and emoji change no word" sh -c 'sed "s/😀 //; s/<[^<>]*>//g" out 
 check "and stand beside their words" sh -c 'sed -n 1p out | grep -q "^jane 😀 " && sed -n 3p out | grep -q "^<i>jane</i> "'
 "$BIN/translate" --model "$here/data/toy/model.safetensors" "my sister does not see the <i>red car</i>" >out 2>err
 check "a tag opens before it is closed, where words change places" grep -qx "ma sœur ne voit pas la <i>voiture rouge</i>" out
+printf '%s\n' 'my sister does not see the <b><i>red</i> car</b>' '<a href="x">my <b>sister</b></a> does not see the <b>red</b> <i>car</i>' \
+    'my <b>sister <u><i>does not</i> see</u></b> the red car' 'my <b>sister</b> does not <i>see the</i> red<br/><u></u> car' >text
+translate <text >out
+printf '%s\n' 'ma sœur ne voit pas la <b>voiture <i>rouge</i></b>' '<a href="x">ma <b>sœur</b></a> ne voit pas la <i>voiture</i> <b>rouge</b>' \
+    'ma <b>sœur <u><i>ne</i> voit</u></b> pas la voiture rouge' 'ma <b>sœur</b> ne <i>voit pas la</i> voiture rouge<br/><u></u>' >right
+check "tags stay nested" cmp out right
 translate --protect 'ki[a-z]+ali' "jane visits kigali in september" >out
 check "--protect" grep -q kigali out
 translate --protect "foo " "A dog is foo 😀" >out 2>err
