@@ -315,17 +315,24 @@ static int pair_tags(TagPair *pair, const CopySpan *span, int count)
     return pairs;
 }
 
-/* Sets low and high; high < low: it encloses none. target [n], source [m]: what each token is aligned with */
+/* Leaves out tokens at both ends beside which no tag can stand. */
+static void shrink(TagPair *pair, const SpanText *st)
+{
+    while (pair->low <= pair->high && !holds_mark(st, pair->low)) pair->low++;
+    while (pair->high > pair->low && !holds_mark(st, pair->high)) pair->high--;
+}
+
+/* Sets low and high, by words that are aligned in both directions if there are any; high < low: it encloses
+ * none. target [n], source [m]: what each token is aligned with */
 static void enclose(TagPair *pair, const SpanText *st, const CopySpan *span, const int *target,
                     const int *source)
 {
     int first = span[pair->open].first, end = span[pair->close].first;
-    for (int sure = 1; sure >= 0;
-         sure--) {  // first only words that are aligned in both directions
+    for (int both = 1; both >= 0; both--) {
         pair->low = st->m, pair->high = -1;
         for (int j = first; j < end && j + 1 < st->n; j++) {
             int t = target[j];
-            if (t < 0 || (sure && (source[t] < first || source[t] >= end))) continue;
+            if (t < 0 || (both && (source[t] < first || source[t] >= end))) continue;
             if (t < pair->low) pair->low = t;
             if (t > pair->high) pair->high = t;
         }
@@ -333,8 +340,7 @@ static void enclose(TagPair *pair, const SpanText *st, const CopySpan *span, con
     }
     if (pair->high < 0) return;
     pair->low = word_edge(st, pair->low, true), pair->high = word_edge(st, pair->high, false);
-    while (pair->low <= pair->high && !holds_mark(st, pair->low)) pair->low++;
-    while (pair->high > pair->low && !holds_mark(st, pair->high)) pair->high--;
+    shrink(pair, st);
 }
 
 static int by_low(const void *a, const void *b)
@@ -346,13 +352,14 @@ static int by_low(const void *a, const void *b)
 }
 
 /* pair [pairs] sorted by_low */
-static void cut_crossing(TagPair *pair, int pairs)
+static void cut_crossing(TagPair *pair, int pairs, const SpanText *st)
 {
     int top = -1;
     for (int p = 0; p < pairs; p++) {
         if (pair[p].high < pair[p].low) continue;
         for (; top >= 0 && pair[top].high < pair[p].high; top = pair[top].outer)
-            if (pair[top].high >= pair[p].low) pair[top].high = pair[p].low - 1;
+            if (pair[top].high >= pair[p].low)
+                pair[top].high = pair[p].low - 1, shrink(&pair[top], st);
         pair[p].outer = top, top = p;
     }
 }
@@ -389,7 +396,7 @@ static void place_marks(Place *place, TagPair *pair, const SpanText *st, const C
     }
     for (int p = 0; p < pairs; p++) enclose(&pair[p], st, span, target, source);
     qsort(pair, (size_t)pairs, sizeof *pair, by_low);
-    cut_crossing(pair, pairs);
+    cut_crossing(pair, pairs, st);
     for (const TagPair *p = pair; p < pair + pairs; p++) {
         Place *open = &place[p->open], *close = &place[p->close];
         if (p->high < p->low) {
