@@ -46,9 +46,12 @@ enum { BRACKETS = 1, TAG, TICKS, EMOJI };  // the groups in parentheses
 
 // clang-format off
 static const char BUILTIN[] =
-    "(?=[\\[<&`{$#%@:\\\\])(?:"
+    "(?=[\\[\\]!<&`{$#%@:\\\\])(?:"
     "\\[\\[([^\\[\\]]+(?:\\[[^\\[\\]]{0,99}\\][^\\[\\]]*){0,20})\\]\\]"  // [[marked]]
-    "|(\\[[0-9]{1,4}\\]|\\\\[nrt](?![a-z]{2,30}[{\\[])"           // [1]; \n as two characters
+    "|(!?\\[(?=[^\\[\\]\\n]{0,500}\\]\\()"                         // [ and ](b.md "c") of a link
+        "|\\]\\((?:<[^<>\\n]{0,300}>|[^()\\s]*)(?:\\([^()\\s]*\\)[^()\\s]*){0,5}"
+        "(?:\\s+(?:\"[^\"\\n]{0,300}\"|'[^'\\n]{0,300}'))?\\)"
+        "|\\[(?:[0-9]{1,4}|\\^[^\\[\\]\\s]{1,40})\\]|\\\\[nrt](?![a-z]{2,30}[{\\[])"           // [1] [^a]; \n as two characters
         "|</?[0-9:.]{1,12}\\s?/?>"                                // <0>, </0>, <00:01:02.000>
         "|<v [^<>]{1,99}>|\\{\\\\[^{}]{1,99}\\}"                  // of subtitles: <v Tom>, {\i1}
         "|</?[A-Za-z][" WORD ":.-]*"                                 // <tag>, </tag>, <tag/>
@@ -394,23 +397,29 @@ static bool is_blank(const Finder *f, size_t i, size_t end)
     return i == end;
 }
 
-/* Marks at the beginning and end are outer, but tags only if none is inside. */
+/* Whether it is <b>, </b>, [ or ](a.md), or emphasis: **, _ or ~~. */
+static bool is_half(const Finder *f, const Span *span)
+{
+    char first = f->text[span->begin];
+    return span->mark && (strchr("<]*_~", first) || f->text[span->end - 1] == '[');
+}
+
+/* Marks at the beginning and end are outer, but halves of pairs only if none is inside. */
 static void find_outer(Finder *f)
 {
     Span *span = f->spans->span;
     int count = f->spans->count, first = 0, last = count;
     size_t begin = 0, end = f->length;
-    bool tags = false;
+    bool halves = false;
     while (first < count && span[first].mark && is_blank(f, begin, span[first].begin))
         begin = span[first++].end;
     while (last > first && span[last - 1].mark && is_blank(f, span[last - 1].end, end))
         end = span[--last].begin;
-#define IS_TAG(i) (span[i].mark && f->text[span[i].begin] == '<')
-    for (int i = first; i < last; i++) tags |= IS_TAG(i);
-    for (int i = 0; tags && i < first; i++)
-        if (IS_TAG(i)) first = i;
-    for (int i = count; tags && i > last; i--)
-        if (IS_TAG(i - 1)) last = i;
+    for (int i = first; i < last; i++) halves |= is_half(f, &span[i]);
+    for (int i = 0; halves && i < first; i++)
+        if (is_half(f, &span[i])) first = i;
+    for (int i = count; halves && i > last; i--)
+        if (is_half(f, &span[i - 1])) last = i;
     for (int i = 0; i < count; i++) span[i].outer = i < first || i >= last;
 }
 

@@ -7,7 +7,8 @@
  *   code          `x = 1`
  *   placeholders  {…} {{x.y}} {% if %} ${X} #{x} %{x}  %s %1$d %-5.2f %% %@ %(name)s %<name>s
  *                 %name% %1 $name $1 :name  \n \t \" as two characters
- *   markup        <tag a="b"> </tag> <br/> <0> <!-- --> <?xml ?> &amp; &#39;; of subtitles {\i1} <v Tom>
+ *   markup        <tag a="b"> </tag> <br/> <0> <!-- --> <?xml ?> &amp; &#39;; of subtitles {\i1} <v Tom>;
+ *                 [ and ](a.md) of links
  *   numbers       of two digits and more with what joins them, their sign, unit and currency:
  *                 283.82  1,000  10:30  2024-01-31  3/4  -10%  $25  +33 1 23 45  v1.2  12h30
  *   codes         F-16  H2O  UTF-8  x86_64  3D  1e10  0xFF  fe80::1
@@ -25,7 +26,7 @@ typedef struct Span {
     size_t begin, end;  // bytes of the text, at the boundaries of characters
     bool mark;          // a tag, emoji or symbol: no word of the sentence
     bool outer;  // a mark at the text's beginning or end, where only white space and other
-                 // marks are. A tag whose other half is inside is not outer
+                 // marks are. Tags, links and emphasis are not if some of them are inside
     const char
         *replacement;  // [length] of [[…]] or a term: what the translation has; else NULL
     size_t length;     // the replacement is part of the text or of the rules

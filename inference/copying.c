@@ -263,7 +263,7 @@ static bool insert_span(SpanText *st, const CopySpan *span, bool ahead, int t, E
 
 /* ---- marks ----
  *
- * <b> and </b> enclose the words that are aligned with theirs in the source, and all between these.
+ * <b> and </b>, or [ and ](a.md), enclose the words that are aligned with theirs in the source, and all between these.
  * Pairs that would cross, where words change places, are cut: the first ends where the second begins. */
 
 typedef struct TagPair {
@@ -284,38 +284,48 @@ static bool is_mark(const CopySpan *span)
     return span->missing && span->first == span->end;
 }
 
-/* Whether </b> closes <b class="c">. */
-static bool closes(const char *close, const char *open)
+/* Whether a mark can open a pair: <b>, [ of a link, or emphasis. */
+static bool opens(const char *mark)
 {
-    size_t length = strlen(close + 2) - 1;
-    return !strncmp(close + 2, open + 1, length) && strchr(" \t\n>", open[1 + length]);
+    size_t last = strlen(mark) - 1;
+    return *mark == '<' ? isalnum((unsigned char)mark[1]) && mark[last - 1] != '/'
+                        : mark[last] == '[' || !mark[strspn(mark, "*_~")];
 }
 
-/* Returns how many pairs there are. A tag is closed if the other half is one of the DEEP that are open. */
+/* Whether </b> closes <b class="c">, ](a.md) [ or **, or ** another **. */
+static bool closes(const char *close, const char *open)
+{
+    size_t length = strlen(close + 1) - 1;
+    if (*close == ']') return open[strlen(open) - 1] == '[';
+    if (strncmp(close, "</", 2)) return !close[strspn(close, "*_~")] && !strcmp(close, open);
+    return *open == '<' && !strncmp(close + 2, open + 1, length - 1) &&
+           strchr(" \t\n>", open[length]);
+}
+
+/* Returns how many pairs there are. A half is closed if the other is one of the DEEP that are open. */
 static int pair_tags(TagPair *pair, const CopySpan *span, int count)
 {
     enum { DEEP = 1000 };
     int opened = 0, top = -1, pairs = 0;
     for (int i = 0; i < count; i++) {
-        const char *tag = span[i].text;
+        const char *mark = span[i].text;
         int p = top;
-        if (!is_mark(&span[i]) || *tag != '<') continue;
-        if (isalnum((unsigned char)tag[1]) && tag[strlen(tag) - 2] != '/') {
+        if (!is_mark(&span[i])) continue;
+        for (int k = 0; p >= 0 && k < DEEP && !closes(mark, span[pair[p].open].text); k++)
+            p = pair[p].outer;
+        if (p >= 0 && closes(mark, span[pair[p].open].text)) {
+            pair[p].close = i, top = pair[p].outer;
+        } else if (opens(mark)) {
             pair[opened] = (TagPair){.open = i, .close = -1, .outer = top};
             top = opened++;
         }
-        if (tag[1] != '/') continue;
-        for (int k = 0; p >= 0 && k < DEEP && !closes(tag, span[pair[p].open].text); k++)
-            p = pair[p].outer;
-        if (p >= 0 && closes(tag, span[pair[p].open].text))
-            pair[p].close = i, top = pair[p].outer;
     }
     for (int p = 0; p < opened; p++)
         if (pair[p].close >= 0) pair[pairs++] = pair[p];
     return pairs;
 }
 
-/* Leaves out tokens at both ends beside which no tag can stand. */
+/* Leaves out tokens at both ends beside which no mark can stand. */
 static void shrink(TagPair *pair, const SpanText *st)
 {
     while (pair->low <= pair->high && !holds_mark(st, pair->low)) pair->low++;

@@ -128,6 +128,8 @@ translate <text >out
 printf '%s\n' 'ma sœur ne voit pas la <b>voiture <i>rouge</i></b>' '<a href="x">ma <b>sœur</b></a> ne voit pas la <i>voiture</i> <b>rouge</b>' \
     'ma <b>sœur <u><i>ne</i> voit</u></b> pas la voiture rouge' 'ma <b>sœur</b> ne <i>voit pas la</i> voiture rouge<br/><u></u>' >right
 check "tags stay nested" cmp out right
+translate "my sister does not see [the red car](https://a.org/b_(c) \"x\")" >out
+check "links enclose their words" grep -qxF "ma sœur ne voit pas [la voiture rouge](https://a.org/b_(c) \"x\")" out
 translate --protect 'ki[a-z]+ali' "jane visits kigali in september" >out
 check "--protect" grep -q kigali out
 translate --protect "foo " "A dog is foo 😀" >out 2>err

@@ -139,6 +139,9 @@ TEST(markup)
         "⟪<p>⟫Hello world⟪</p>⟫", "⟪<b>⟫⟪<i>⟫ Hello ⟪</i>⟫⟪</b>⟫", "⟦<b>⟧Hello⟦</b>⟧ world",
         "Hello ⟦<b>⟧world⟦</b>⟧", "⟪😀⟫ ⟦<b>⟧Hello⟦</b>⟧ you", "⟦<p>⟧Hello⟦<br>⟧world⟦</p>⟧ ⟪😀⟫",
         "⟪<br/>⟫ Hello", "⟪<br/>⟫⟪<br/>⟫", "“⟦<b>⟧Hello” she said");
+    CHECK_ALL(builtin, NULL, "See ⟦[⟧the park⟦](https://a.org/b_(c) \"d\")⟧ now.",
+              "⟦[⟧A dog⟦](a.md)⟧ runs⟦[^2]⟧ in ⟦[⟧it⟦](<b c.md>)⟧.", "⟪![⟫A dog⟪](a.png)⟫",
+              "a [b] (c)", "see ⟦[⟧it⟦](#b)⟧ ⟪[1]⟫");
 }
 
 TEST(numbers)
