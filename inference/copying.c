@@ -216,12 +216,11 @@ static int aligned(const SpanText *st, int j)
     return t;
 }
 
-/* The token that is aligned with the neighbour of a span, or -1. */
-static int beside(const SpanText *st, const CopySpan *span)
+/* The source token that a span follows, or precedes. */
+static int neighbour(const SpanText *st, const CopySpan *span)
 {
-    int at = span->ahead ? span->first : span->first - 1;
-    if (at > st->n - 2) at = st->n - 2;
-    return aligned(st, at < 0 ? 0 : at);
+    int at = at_most(span->ahead ? span->first : span->first - 1, st->n - 2);
+    return at < 0 ? 0 : at;
 }
 
 static bool is_punctuation(const SpanText *st, int t)
@@ -399,8 +398,7 @@ static void place_marks(Place *place, TagPair *pair, const SpanText *st, const C
 {
     int pairs = pair_tags(pair, span, count);
     for (int i = 0; i < count; i++) {
-        int at = span[i].ahead ? span[i].first : span[i].first - 1;
-        at = target[at > st->n - 2 ? (st->n > 1 ? st->n - 2 : 0) : at < 0 ? 0 : at];
+        int at = target[neighbour(st, &span[i])];
         if (at >= 0) at = word_edge(st, at, span[i].ahead);
         place[i] = (Place){&span[i], span[i].ahead, at, INT_MAX, span[i].ahead ? -i : i};
     }
@@ -444,7 +442,7 @@ static bool put_span(SpanText *st, const CopySpan *span, Error *error)
 {
     int best = best_token(st, span), end = best + 1;
     if (best < 0) {
-        best = beside(st, span);
+        best = aligned(st, neighbour(st, span));
         return insert_span(st, span, false, best < 0 ? best : word_edge(st, best, false),
                            error);
     }

@@ -43,12 +43,14 @@ bool copying_choose(const char **copied, LazySnapshot *lazy, Error *error);
 
 /* A part of the source that its translation must have as it is. */
 typedef struct CopySpan {
-    char *text;      // what the translation has: the same, or the translation of a term
-    int first, end;  // its tokens in the source are first .. end-1; none: a mark, which is put
-                     // after the word that is aligned with the token before it,
-    bool ahead;      // or before the word that is aligned with the token `first`;
-    bool close;      // without a space between them
-    bool missing;    // set by copying_spans
+    char *text;  // what the translation has: the same, or the translation of a term
+    int first,
+        end;     // its tokens in the source are first .. end-1; none: a mark. Two that are a
+                 // pair, <b> and </b>, enclose what is aligned with the tokens between them;
+                 // another one is put after the word that is aligned with the token before it,
+    bool ahead;  // or before the word that is aligned with the token `first`;
+    bool close;  // without a space between mark and word
+    bool missing;  // set by copying_spans
 } CopySpan;
 
 /* Finds spans in a text, not as parts of longer words or numbers. */
