@@ -403,6 +403,19 @@ static void trim_quotes(const Passages *p, const char *text, size_t *begin, size
         *begin = first, *end = last;
 }
 
+/* Leaves out the full stop of a sentence if the vocabulary is of words and the training text had none. */
+static void trim_stop(const Passages *p, const char *text, size_t begin, size_t *end)
+{
+    const TextProfile *profile = &p->bundle->text;
+    UChar32 c = 0;
+    if (!profile->known || tokenizer_type(p->tokenizer) != TOKENIZER_WORD) return;
+    for (size_t at = *end; at > begin; *end = at) {
+        U8_PREV_UNSAFE(text, at, c);
+        bool stop = u_hasBinaryProperty(c, UCHAR_S_TERM);
+        if (stop ? textprofile_has(profile, (unsigned)c) : !u_isUWhiteSpace(c)) return;
+    }
+}
+
 /* Appends text[begin..end) of the last passage as a sentence, unless there is nothing to translate. */
 static bool add_sentence(Passages *p, size_t begin, size_t end, Error *error)
 {
@@ -433,6 +446,7 @@ static bool add_sentence(Passages *p, size_t begin, size_t end, Error *error)
     while (begin < inner && words_blank(text[begin])) begin++;
     inner = first < last ? found->span[last - 1].end : begin;
     while (inner < end && words_blank(text[end - 1])) end--;
+    if (!p->plain) trim_stop(p, text, inner, &end);
 
     Sentence s = {.begin = begin, .end = end, .span = p->spans};
     bool good = keep_spans(p, &s.spans, text, first, last, false, error) &&

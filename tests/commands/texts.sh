@@ -40,9 +40,9 @@ translate --split always --json <text >always
 translate --split never --json <text >never
 check "--split always has an object for each sentence" sh -c 'test "$(grep -o "\"source\":\[[0-9]*,[0-9]*\]" always | wc -l)" = 4'
 check "--split never has one sentence" sh -c '! grep -q "\"source\"" never'
-check "with its characters" grep -q '"sentences":\[{"source":\[0,19\],"target":\[0,' always
+check "with its characters" grep -q '"sentences":\[{"source":\[0,18\],"target":\[0,' always
 printf 'été. Jane visits africa.\n' | translate --split always --json >out
-check "which are not bytes" grep -q '"source":\[5,24\],"target":\[[0-9]*,' out
+check "which are not bytes" grep -q '"source":\[5,23\],"target":\[[0-9]*,' out
 check "auto splits three sentences" sh -c 'test "$(grep -c "" always)" = 1' && translate --json <text >out
 check "as always does" cmp out always
 printf '%s\n' "paul visite l'afrique" "ma sœur ne voit pas la voiture noire" "$one" >lines
@@ -142,8 +142,8 @@ translate "jane visits [[africa]] in september" >out
 check "[[…]] marks what stays" sh -c 'grep -q " africa" out && ! grep -q "[[]" out'
 
 # ---- what the toy's checkpoint says of its training text: one sentence a line, without full stops ----
-"$BIN/translate" --model "$here/data/toy/model.safetensors" "jane visits africa. my sister sees the red car." "my brother visits xanadu" >out 2>err
-check "two sentences are translated one by one" grep -qx "jane visite l'afrique ma sœur voit la voiture rouge" out
+"$BIN/translate" --model "$here/data/toy/model.safetensors" "Jane visits Africa. My sister sees the red car." "my brother visits xanadu" >out 2>err
+check "two sentences are translated one by one, and keep their full stops" grep -qx "jane visite l'afrique. ma sœur voit la voiture rouge." out
 check "only what is doubtful is named so" sh -c 'test "$(grep -c "low score" err)" = 1 && grep -q "check line 2: .* low score" err'
 
 # ---- what is probably wrong ----
