@@ -1,6 +1,7 @@
 /* copying.c -- which unknown word replaces which <unk>, and which words a span; see copying.h. */
 #include "inference/copying.h"
 
+#include "base/utf8.h"
 #include "inference/align.h"
 
 #include <ctype.h>
@@ -196,12 +197,35 @@ static int best_token(const SpanText *st, const CopySpan *span)
     return best;
 }
 
+static bool is_byte(const SpanText *st, int t)
+{
+    return tokenizer_byte(st->tokenizer, st->id[t]) >= 0;
+}
+
 /* Whether a mark can stand beside token t. */
 static bool holds_mark(const SpanText *st, int t)
 {
     const char *word = st->replacement[t];
-    return word ? *word != 0
-                : st->id[t] != ID_UNKNOWN && tokenizer_byte(st->tokenizer, st->id[t]) < 0;
+    return word ? *word != 0 : st->id[t] != ID_UNKNOWN && !is_byte(st, t);
+}
+
+/* Replaces the first byte of each character by the character, and its others by nothing. */
+static bool join_bytes(SpanText *st, Error *error)
+{
+    for (int t = 0; t < st->m; t++) {
+        char text[5] = "";
+        size_t count = 0;
+        unsigned c;
+        for (int i = t; i < st->m && count < 4 && is_byte(st, i) && !st->replacement[i]; i++)
+            text[count++] = (char)tokenizer_byte(st->tokenizer, st->id[i]);
+        count = count ? (size_t)utf8_decode(text, count, &c) : 0;
+        if (count == 1 && c >= 0x80) continue;  // no character
+        text[count] = 0;
+        for (size_t i = 0; i < count; i++, t += i < count)
+            if (!(st->replacement[t] = strdup(i ? "" : text)))
+                return error_memory(error, "to copy spans");
+    }
+    return true;
 }
 
 /* The token with the largest share of source token j, or -1. */
@@ -231,17 +255,21 @@ static bool is_punctuation(const SpanText *st, int t)
     return !*label;
 }
 
+/* Whether token t is a word of its own, or goes on with none. */
+static bool stands_alone(const SpanText *st, int t)
+{
+    return (st->replacement[t] && !is_byte(st, t)) || begins_word(st, t);
+}
+
 /* The first or the last token of the word of token t, without punctuation around it. */
 static int word_edge(const SpanText *st, int t, bool first)
 {
-    int edge = t;
-    if (first) {
-        while (edge > 0 && !st->replacement[edge] && !begins_word(st, edge)) edge--;
-        while (edge < t && is_punctuation(st, edge)) edge++;
-        return edge;
-    }
-    while (edge + 2 < st->m && !st->replacement[edge + 1] && !begins_word(st, edge + 1)) edge++;
-    while (edge > t && is_punctuation(st, edge)) edge--;
+    int edge = t, step = first ? 1 : -1;
+    if (first)
+        while (edge > 0 && !stands_alone(st, edge)) edge--;
+    else
+        while (edge + 2 < st->m && !stands_alone(st, edge + 1)) edge++;
+    while (edge != t && (is_punctuation(st, edge) || !holds_mark(st, edge))) edge += step;
     return edge;
 }
 
@@ -423,6 +451,7 @@ static bool put_marks(SpanText *st, const CopySpan *span, int count, Error *erro
     Place *place = malloc((size_t)count * sizeof *place);
     TagPair *pair = malloc((size_t)count * sizeof *pair);
     bool good = (target && place && pair) || error_memory(error, "to copy spans");
+    good = good && join_bytes(st, error);
     if (good) {
         align_tokens(target, target + st->n, st);
         place_marks(place, pair, st, span, count, target, target + st->n);
