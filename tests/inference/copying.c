@@ -44,7 +44,8 @@ static void assert_spans(const char *pieces, const char *aligned, CopySpan *span
     SpanText st = {tokenizer, id, share, replacement, m, N};
     assert_true(decode_spans(&text, &missing, &st, span, count, &error));
     for (int i = 0; i < count; i++)
-        if (span[i].missing) assert_true(put_span(&st, &span[i], &error));
+        if (span[i].missing && !is_mark(&span[i])) assert_true(put_span(&st, &span[i], &error));
+    assert_true(put_marks(&st, span, count, &error));
     free(text);
     assert_true(decode_spans(&text, &missing, &st, span, count, &error));
     assert_string_equal(text, wanted);
@@ -94,6 +95,31 @@ TEST(shares_by_hand)
     assert_spans("▁le ▁prix ▁est ▁a", "1 3 1 1", apart, 1, "le prix a / b", 0);
     /* Each character is a word in scripts without spaces. */
     assert_spans("▁ 猫 犬 猫 .", "0 0 2 3 4", number, 1, "猫28.8猫.", 0);
+}
+
+static CopySpan mark(const char *text, int at, bool ahead)
+{
+    return (CopySpan){
+        .text = (char *)text, .first = at, .end = at, .ahead = ahead, .close = true};
+}
+
+TEST(marks_in_pairs)
+{
+    CopySpan nested[] = {mark("<b>", 1, true), mark("<i>", 1, true), mark("</i>", 2, false),
+                         mark("</b>", 3, false), mark("!", 4, false)};
+    assert_spans("▁le ▁prix ▁est ▁a", "0 1 2 3", nested, 5, "le <b><i>prix</i> est</b> a!", 0);
+    assert_spans("▁le ▁prix ▁est ▁a", "0 2 1 3", nested, 5, "le <b>prix <i>est</i></b> a!", 0);
+    assert_spans("▁le ▁est ▁a ▁2", "3 1 0 2", nested, 5, "le! <b><i>est</i> a 2</b>", 0);
+    /* A word that changes places does not make pairs cross. */
+    CopySpan beside[] = {mark("[", 0, true), mark("](a.md)", 2, false), mark("**", 2, true),
+                         mark("**", 4, false)};
+    assert_spans("▁le ▁prix ▁est ▁a", "2 0 3 1", beside, 4, "**le** [prix est a](a.md)", 0);
+    assert_spans("▁le ▁prix ▁est ▁a .", "0 1 2 3 4", beside, 4, "[le prix](a.md) **est a**.",
+                 0);
+    /* Nothing inside; one that is not closed; one that closes itself. */
+    CopySpan empty[] = {mark("<u>", 1, true), mark("</u>", 1, true), mark("<br>", 2, false),
+                        mark("<p/>", 3, false)};
+    assert_spans("▁le ▁prix ▁est", "0 1 2", empty, 4, "le <u></u>prix<br> est<p/>", 0);
 }
 
 static bool lacks(CopySpan *span, int count, const char *text)
