@@ -158,18 +158,25 @@ static bool begins_word(const SpanText *st, int t)
            tokenizer_begins_word(st->tokenizer, st->id[t]);
 }
 
-/* The sum of token t's shares on the span; -1 if it is aligned with another: the largest share on the
- * source's words, without </s>, is elsewhere. */
-static float share_on(const SpanText *st, int t, const CopySpan *span)
+/* The source token, other than </s>, on which token t has its largest share. */
+static int aligned_source(const SpanText *st, int t)
 {
     const float *share = st->share + (size_t)t * (size_t)st->n;
     int largest = 0;
-    float sum = 0;
-    for (int j = 0; j < st->n - 1; j++) {
+    for (int j = 1; j + 1 < st->n; j++)
         if (share[j] > share[largest]) largest = j;
-        if (j >= span->first && j < span->end) sum += share[j];
-    }
-    return largest >= span->first && largest < span->end ? sum : -1;
+    return largest;
+}
+
+/* The sum of token t's shares on the span; -1 if it is aligned with another. */
+static float share_on(const SpanText *st, int t, const CopySpan *span)
+{
+    const float *share = st->share + (size_t)t * (size_t)st->n;
+    int source = aligned_source(st, t), end = at_most(span->end, st->n - 1);
+    float sum = 0;
+    if (source < span->first || source >= span->end) return -1;
+    for (int j = span->first; j < end; j++) sum += share[j];
+    return sum;
 }
 
 /* Whether the span's words go on with token t, beside another of them: the rest of a word does, but no
@@ -221,9 +228,10 @@ static bool join_bytes(SpanText *st, Error *error)
         count = count ? (size_t)utf8_decode(text, count, &c) : 0;
         if (count == 1 && c >= 0x80) continue;  // no character
         text[count] = 0;
-        for (size_t i = 0; i < count; i++, t += i < count)
-            if (!(st->replacement[t] = strdup(i ? "" : text)))
+        for (int i = 0; i < (int)count; i++)
+            if (!(st->replacement[t + i] = strdup(i ? "" : text)))
                 return error_memory(error, "to copy spans");
+        if (count) t += (int)count - 1;
     }
     return true;
 }
@@ -295,7 +303,7 @@ static bool insert_span(SpanText *st, const CopySpan *span, bool ahead, int t, E
 
 typedef struct TagPair {
     int open, close;  // their spans; close -1: there is none
-    int outer;        // the pair around it, while pair_tags works
+    int outer;        // the pair around it, while pair_tags or cut_crossing works
     int low, high;    // the tokens that it encloses
 } TagPair;
 
@@ -412,12 +420,7 @@ static int by_nearness(const void *a, const void *b)
 static void align_tokens(int *target, int *source, const SpanText *st)
 {
     for (int j = 0; j < st->n; j++) target[j] = aligned(st, j);
-    for (int t = 0; t < st->m; t++) {
-        const float *share = st->share + (size_t)t * (size_t)st->n;
-        source[t] = 0;
-        for (int j = 1; j + 1 < st->n; j++)
-            if (share[j] > share[source[t]]) source[t] = j;
-    }
+    for (int t = 0; t < st->m; t++) source[t] = aligned_source(st, t);
 }
 
 /* place [count] (=) where each span that is a mark comes to stand. Marks without a partner stand outside of pairs. */
