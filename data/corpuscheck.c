@@ -18,6 +18,7 @@ static const double CORRELATED = 0.5, RATHER = 0.3;  // at least; more than as t
  * a share of it, are at least so much; in so many windows in a row. */
 enum { UNRELATED_LENGTH = 15, UNRELATED_WINDOWS = 3 };
 static const double UNRELATED = 0.2, VARIED = 0.2;
+enum { FEW_QUOTED = 5 };  // of the sides with a comma, no sign of a spreadsheet
 
 static bool is_same(CorpusSentence a, CorpusSentence b)
 {
@@ -41,6 +42,11 @@ static bool is_address(CorpusSentence line)
 static bool is_quoted(CorpusSentence line)
 {
     return line.length > 1 && line.text[0] == '"' && line.text[line.length - 1] == '"';
+}
+
+static bool has_comma(CorpusSentence line)
+{
+    return memchr(line.text, ',', line.length);
 }
 
 static bool is_doubled(CorpusSentence line)
@@ -215,6 +221,7 @@ static void find_often(CorpusCheck *check, const CorpusText *text, CorpusSide si
 CorpusCheck corpus_check(const CorpusText *text, const char *tag)
 {
     CorpusCheck check = {0};
+    size_t commas = 0, quoted = 0;  // sides with a comma
     for (size_t i = 0; i < text->pairs; i++) {
         CorpusSentence s = corpus_sentence(text, SOURCE, i),
                        t = corpus_sentence(text, TARGET, i);
@@ -224,7 +231,10 @@ CorpusCheck corpus_check(const CorpusText *text, const char *tag)
         for (int kind = 0; kind < CHECKS; kind++)
             if (has((CorpusCheckKind)kind, s, t) && !check.pairs[kind]++)
                 check.first[kind] = text->line[i];
+        commas += (size_t)has_comma(s) + has_comma(t);
+        quoted += (size_t)(has_comma(s) && is_quoted(s)) + (has_comma(t) && is_quoted(t));
     }
+    check.spreadsheet = quoted >= FEW_QUOTED && quoted * 2 > commas;
     find_slip(&check, text);
     for (int side = 0; side < SIDES; side++) find_often(&check, text, (CorpusSide)side);
     return check;

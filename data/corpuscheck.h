@@ -26,6 +26,7 @@ typedef enum {
 typedef struct CorpusCheck {
     size_t pairs[CHECKS];
     CorpusLine first[CHECKS];  // of these
+    bool spreadsheet;          // most sides with a comma are in quotation marks
     int slipped;          // 0; by how many lines the target is behind, or before if below 0
     bool unrelated;       // the lengths of the two sides have nothing to do with each other
     CorpusLine from;      // where that begins

@@ -206,6 +206,7 @@ static const Format FORMATS[] = {
     {NULL, 0, 0, "UTF-32BE", "iconv -t UTF-8 -f UTF-32BE"},
     {NULL, 0, 0, "UTF-16LE", "iconv -t UTF-8 -f UTF-16LE"},
     {NULL, 0, 0, "UTF-16BE", "iconv -t UTF-8 -f UTF-16BE"},
+    {NULL, 0, 0, "ISO-2022-JP", "iconv -t UTF-8 -f ISO-2022-JP"},
 };
 
 /* The format of a text, of which the buffer has the beginning; NULL: it is plain. */
@@ -214,11 +215,13 @@ static const Format *format_of(const TextReader *reader)
     const char *bytes = (char *)reader->buffer;
     size_t count = reader->end < BLOCK ? reader->end : BLOCK;
     bool nul = !reader->replace && memchr(bytes, 0, count);
-    const char *wide = nul ? encoding_wide(bytes, count) : NULL;
+    const char *encoding = nul                                 ? encoding_wide(bytes, count)
+                           : memmem(bytes, count, "\x1b$B", 3) ? "ISO-2022-JP"
+                                                               : NULL;
     for (const Format *f = FORMATS; f < FORMATS + sizeof FORMATS / sizeof *FORMATS; f++)
         if (f->bytes ? reader->end >= (size_t)(f->place + f->length) &&
                            !memcmp(bytes + f->place, f->bytes, (size_t)f->length)
-                     : wide && !strcmp(wide, f->name))
+                     : encoding && !strcmp(encoding, f->name))
             return f;
     return NULL;
 }

@@ -110,6 +110,7 @@ bool run_check_text(Run *run, bool valid, Error *error)
         part = corpus_part(text, from);
         CorpusCheck check = corpus_check(&part, settings_tag(settings));
         int file = part.line->file;
+        all->spreadsheet |= check.spreadsheet;
         if (!force && !check_file(&check, part.pairs, files, &files->file[file], error))
             return false;
         for (int k = 0; k < CHECKS; k++) {
@@ -327,7 +328,8 @@ static void warn_of(const CorpusCheck *check, CorpusCheckKind from, size_t pairs
     };
     for (int k = (int)from; k < CHECKS; k++) {
         CorpusLine first = check->first[k];
-        if (check->pairs[k] * warnings[k].rare <= pairs) continue;
+        bool many = check->pairs[k] * warnings[k].rare > pairs;
+        if (!many && !(k == CHECK_QUOTED && check->spreadsheet)) continue;
         console_warn("%zu of %zu pairs (the first: line %llu of %s) %s", check->pairs[k], pairs,
                      (unsigned long long)first.line, files->file[first.file].source,
                      warnings[k].what);

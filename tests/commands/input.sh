@@ -31,6 +31,7 @@ format little.txt UTF-16 "iconv -f UTF-16 -t UTF-8" '\377\376o\0\n\0'
 format big.txt UTF-16 "iconv -f UTF-16 -t UTF-8" '\376\377\0o\0\n'
 format little32.txt UTF-32 "iconv -f UTF-32 -t UTF-8" '\377\376\0\0o\0\0\0'
 format big32.txt UTF-32 "iconv -f UTF-32 -t UTF-8" '\0\0\376\377\0\0\0o'
+format jis.txt ISO-2022-JP "iconv -t UTF-8 -f ISO-2022-JP" 'a cat\n\033$BG-\033(B\n'
 printf 'BZh one PK 7z\n' >plain
 check "text that begins like one is text" sh -c "test \"\$('$BIN/translate' --model run <plain | wc -l)\" = 1"
 gzip -k valid.s valid.t

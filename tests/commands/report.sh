@@ -154,6 +154,12 @@ says "of one side" "^warning  *400 of 400 pairs (the first: line 1 of half.tsv) 
 says "of validation text" "^warning  *50 of 400 pairs (the first: line 8 of excel.tsv) have \"\" in a field in quotation marks"
 undo <excel.tsv >undone.tsv
 check "which its command undoes" sh -c 'sed "s/ \"no\"//" undone.tsv | cmp - plain.tsv'
+sed '8~8s/^[^\t]*/"Sir, &"/' plain.tsv >commas.tsv
+dry --train-tsv commas.tsv
+says "those of a spreadsheet that quotes what has a comma" "^warning  *50 of 400 pairs (the first: line 8 of commas.tsv) are in quotation marks"
+sed '8~8s/^[^\t]*/Sir, &/; 16~16s/^[^\t]*/"&"/' plain.tsv >speech.tsv
+dry --train-tsv speech.tsv
+check "not those of direct speech" sh -c '! grep "quotation marks" err'
 sed '9~9{s/\t/&"Sir,\n/; s/$/"/}' plain.tsv >excel.tsv
 dry --train-tsv excel.tsv
 says "a line break in a field" "^train: excel.tsv:10: there is no TAB, but a quotation mark without its partner: "
