@@ -20,6 +20,7 @@ static const int weights[AUGMENT_KINDS] = {[AUGMENT_JOIN] = 15,
                                            [AUGMENT_NO_STOP] = 22,
                                            [AUGMENT_NOISE] = 13};
 static const double SURE = 0.5;  // dice of words that translate each other
+enum { MOST_PLACED = 3 };        // placeholders of a pair
 
 /* ---- the kinds: each changes the lines of a pair, if it can ---- */
 
@@ -140,16 +141,29 @@ static int draw_place(int *place, const Match *match, int matches, const Word *w
     return last;
 }
 
+typedef struct Place {
+    size_t begin;  // of the source word
+    int word[SIDES];
+} Place;
+
+static int by_begin(const void *a, const void *b)
+{
+    const Place *left = a, *right = b;
+    return left->begin < right->begin ? -1 : left->begin > right->begin;
+}
+
 /* Names that are once on each side become placeholders: one, in 20 % of the pairs with more two,
- * in 10 % three. Without names, two words that translate each other do. In two thirds of the
+ * in 10 % three, numbered in the order of the source. Without names, two words that translate each other do. In two thirds of the
  * pairs, all words stay, and the placeholders stand after any word of the source and the
- * translation of the nearest word before it that has one. */
+ * translation of the nearest word before it that has one; several after one word stand in the
+ * order of the source on both sides. */
 static bool placeholders(const Augment *a, char *line[SIDES], bool *changed, Rng *rng,
                          Error *error)
 {
     Word word[SIDES][MOST_WORDS];
     Match match[MOST_WORDS];
-    int count[SIDES];
+    Place drawn[MOST_PLACED];
+    int count[SIDES], placed = 0;
     for (int side = 0; side < SIDES; side++)
         if (!find_words(word[side], &count[side], line[side], a, error)) return false;
     int matches = find_matches(match, a, line, word, count, true);
@@ -159,16 +173,19 @@ static bool placeholders(const Augment *a, char *line[SIDES], bool *changed, Rng
     uint32_t draw = rng_below(rng, 10);
     int number = (int)rng_below(rng, PLACEHOLDERS);
     int wanted = (!names && !after) || draw > 2 ? 1 : draw > 0 ? 2 : 3;
-    for (; wanted > 0 && matches > 0; wanted--, number++) {
+    for (; wanted > 0 && matches > 0; wanted--) {
         int k = (int)rng_below(rng, (uint32_t)matches), place = match[k].word[SOURCE];
         if (after) k = draw_place(&place, match, matches, word[SOURCE], count[SOURCE], rng);
-        Word at[SIDES] = {word[SOURCE][place], word[TARGET][match[k].word[TARGET]]};
-        for (int side = 0; side < SIDES; side++)
-            if (!put_placeholder(&line[side], word[side], count[side], at[side], after, number,
-                                 error))
-                return false;
+        drawn[placed++] = (Place){word[SOURCE][place].begin, {place, match[k].word[TARGET]}};
         if (!after) match[k] = match[--matches];
     }
+    qsort(drawn, (size_t)placed, sizeof *drawn, by_begin);
+    while (placed--)  // each before those that stand after the same word
+        for (int side = 0; side < SIDES; side++)
+            if (!put_placeholder(&line[side], word[side], count[side],
+                                 word[side][drawn[placed].word[side]], after, number + placed,
+                                 error))
+                return false;
     return true;
 }
 

@@ -132,6 +132,15 @@ static int placeholders_of(int *list, const char *line)
     return found;
 }
 
+/* Placeholders, or those with a space between them alone, are numbered in their order. */
+static void check_order(const char *line, bool all)
+{
+    for (const char *at = strstr(line, "<ph"), *next; at && (next = strstr(at + 1, "<ph"));
+         at = next)
+        if (all || next == at + strlen("<ph1> "))
+            assert_int_equal(next[3] - '1', (at[3] - '0') % 8);
+}
+
 /* The word of the original that the placeholder has taken the place of. */
 static void replaced(char word[100], const char *before, const char *after)
 {
@@ -159,6 +168,7 @@ static void check_placeholders(const PairIds *pair, size_t number)
     char word[SIDES][100];
     for (int side = 0; side < SIDES; side++) {
         found = placeholders_of(list[side], decoded(pair, side));
+        check_order(decoded(pair, side), side == SOURCE);
         replaced(word[side], original(number, side), decoded(pair, side));
     }
     assert_int_equal(found, placeholders_of(list[SOURCE], decoded(pair, SOURCE)));
