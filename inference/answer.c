@@ -25,19 +25,23 @@ static bool put_back(SentenceAnswer *r, const Passages *p, const Sentence *s, Er
     return true;
 }
 
-/* Puts the text in the case of its sentence, but for its spans. */
+/* Puts the text in the case of its sentence, and of its words in capitals, but for its spans. */
 static bool restore_case(char **text, const Passages *p, const Sentence *s, Error *error)
 {
     TextStream stream;
     SpanFinder finder = {0};
+    LetterCase written = s->written;
     bool good = textstream_open(&stream) &&
                 spanfinder_open(&finder, p->span + s->span, s->spans + s->marks, error);
     for (const char *at = *text, *end = at; good && *at; at = end) {
         const CopySpan *found = NULL;
         while (*end && !(found = spanfinder_take(&finder, *text, end))) end++;
         char *piece;
-        good = text_in_case(&piece, at, (size_t)(end - at), s->written, error);
-        if (good) fprintf(stream.out, "%s%s", piece, found ? found->text : ""), free(piece);
+        good = text_in_case(&piece, at, (size_t)(end - at), written, error);
+        bool shout = found && s->shouted && !strcmp(found->text, COPYING_CAPITALS);
+        if (good) fprintf(stream.out, "%s%s", piece, found && !shout ? found->text : "");
+        if (good) free(piece);
+        if (shout) written ^= CASE_UPPER;
         if (found) end += strlen(found->text);
     }
     spanfinder_close(&finder);
@@ -62,7 +66,8 @@ static bool copy_spans(SentenceAnswer *r, const Passages *p, const Sentence *s, 
     good = good && copying_spans(&r->text, span, count, p->bundle->vocabulary.tokenizer[TARGET],
                                  r->replaced, &r->lazy, error);
     for (int i = 0; good && i < count; i++)
-        if (span[i].missing) good = strings_add(&r->missing, span[i].text, error);
+        if (span[i].missing && strcmp(span[i].text, COPYING_CAPITALS))
+            good = strings_add(&r->missing, span[i].text, error);
     free(span);
     return good;
 }
@@ -93,7 +98,8 @@ static bool render(SentenceAnswer *r, const Passages *p, int number, bool copies
     for (int t = 0; p->given && t < h->length; t++) r->replaced[t] = p->given->unknown[t];
     return (!copies || copying_choose(r->replaced, &r->lazy, error)) &&
            (!p->placeholder || put_back(r, p, s, error)) && copy_spans(r, p, s, error) &&
-           (s->written == CASE_SENTENCE || restore_case(&r->text, p, s, error));
+           ((s->written == CASE_SENTENCE && !s->shouted) ||
+            restore_case(&r->text, p, s, error));
 }
 
 /* ---- the text ---- */

@@ -319,12 +319,15 @@ static bool is_mark(const CopySpan *span)
     return span->missing && span->first == span->end;
 }
 
+/* The characters of emphasis: **. */
+#define EMPHASIS "*_~" COPYING_CAPITALS
+
 /* Whether a mark can open a pair: <b>, [ of a link, or emphasis. */
 static bool opens(const char *mark)
 {
     size_t last = strlen(mark) - 1;
     return *mark == '<' ? isalnum((unsigned char)mark[1]) && mark[last - 1] != '/'
-                        : mark[last] == '[' || !mark[strspn(mark, "*_~")];
+                        : mark[last] == '[' || !mark[strspn(mark, EMPHASIS)];
 }
 
 /* Whether </b> closes <b class="c">, ](a.md) [ or **, or ** another **. */
@@ -332,7 +335,7 @@ static bool closes(const char *close, const char *open)
 {
     size_t length = strlen(close + 1) - 1;
     if (*close == ']') return open[strlen(open) - 1] == '[';
-    if (strncmp(close, "</", 2)) return !close[strspn(close, "*_~")] && !strcmp(close, open);
+    if (strncmp(close, "</", 2)) return !close[strspn(close, EMPHASIS)] && !strcmp(close, open);
     return *open == '<' && !strncmp(close + 2, open + 1, length - 1) &&
            strchr(" \t\n>", open[length]);
 }
@@ -373,7 +376,8 @@ static void enclose(TagPair *pair, const SpanText *st, const CopySpan *span, con
                     const int *source)
 {
     int first = span[pair->open].first, end = span[pair->close].first;
-    for (int both = 1; both >= 0; both--) {
+    bool loosely = strcmp(span[pair->open].text, COPYING_CAPITALS);
+    for (int both = 1; both >= !loosely; both--) {
         pair->low = st->m, pair->high = -1;
         for (int j = first; j < end && j + 1 < st->n; j++) {
             int t = target[j];

@@ -53,6 +53,9 @@ typedef struct CopySpan {
     bool missing;  // set by copying_spans
 } CopySpan;
 
+/* A mark, and its partner: what they enclose is to be in capitals, without them. A noncharacter. */
+#define COPYING_CAPITALS "\uFDD0"
+
 /* Finds spans in a text, not as parts of longer words or numbers. */
 typedef struct SpanFinder {
     CopySpan **span;  // [count] by their texts

@@ -1,6 +1,7 @@
 /* passage.c -- texts to sentences and back; see passage.h. */
 #include "inference/passage.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +17,7 @@ enum {
     UNKNOWN = 1000,
     LONG = 40,      // tokens of a line that is split if nothing is known of the training text
     SENTENCES = 3,  // of a line that is split in any case
-    SHORT = 16,     // bytes of a text with fewer letters than text_case needs
+    SHORT = 5,      // letters of an abbreviation, at most
 };
 
 /* The share of the training lines that makes something usual. */
@@ -256,17 +257,87 @@ static bool append_span(Encoded *e, const Passages *p, const char *text, const S
                           : append(e, text + span->begin, bytes, unit, bytes, error);
 }
 
-/* Whether a short text has no small letters, but fewer tokens with them: "YES", not "USA". */
-static bool is_shouted(const Passages *p, const char *text, size_t length)
+/* ---- words in capitals ---- */
+
+typedef enum { NOT_CAPITALS, ONE_LETTER, ABBREVIATION, SHOUTED } Capitals;
+
+/* SHOUTED: the model knows the word in lower case alone: "NOT". ABBREVIATION: a short one that it knows in
+ * neither: "NYPD". */
+static Capitals capitals_of(const Passages *p, const char *word, size_t length)
 {
-    char *capitals = NULL, *lowered = NULL;
-    bool shouted =
-        length < SHORT && text_in_case(&capitals, text, length, CASE_UPPER, NULL) &&
-        !strcmp(capitals, text) && lower(&lowered, p, text, CASE_UPPER, true, NULL) &&
-        tokens_of(p, NULL, lowered, strlen(lowered)) < tokens_of(p, NULL, text, length);
-    free(capitals);
+    char *text = strndup(word, length), *upper = NULL, *lowered = NULL;
+    Capitals found = NOT_CAPITALS;
+    if (text && text_in_case(&upper, text, length, CASE_UPPER, NULL) && !strcmp(upper, text) &&
+        lower(&lowered, p, text, CASE_UPPER, false, NULL) && strcmp(lowered, text)) {
+        size_t own = tokens_of(p, NULL, text, length),
+               small = tokens_of(p, NULL, lowered, strlen(lowered));
+        size_t letters = utf8_count(text, length);
+        bool shouted = small < own && (small == 1 || letters > SHORT);
+        found = letters == 1               ? ONE_LETTER
+                : shouted                  ? SHOUTED
+                : own > 2 && own < UNKNOWN ? ABBREVIATION
+                                           : NOT_CAPITALS;
+        if (found == ABBREVIATION && letters > SHORT) found = NOT_CAPITALS;
+    }
+    free(text);
+    free(upper);
     free(lowered);
-    return shouted;
+    return found;
+}
+
+static bool add_found(Spans *found, Span span, Error *error)
+{
+    if (!GROW(found->span, found->size, (size_t)found->count + 1))
+        return error_memory(error, "for the spans of a sentence");
+    found->span[found->count++] = span;
+    return true;
+}
+
+static int by_place(const void *a, const void *b)
+{
+    const Span *left = a, *right = b;
+    if (left->begin != right->begin) return left->begin < right->begin ? -1 : 1;
+    return left->end < right->end ? -1 : left->end > right->end;
+}
+
+/* Adds to the spans of a sentence at `begin`, from which they are removed: abbreviations, and around each
+ * run of shouted words two marks, which no text has, COPYING_CAPITALS. */
+static bool find_capitals(Passages *p, const char *sentence, size_t length, size_t begin,
+                          Error *error)
+{
+    Spans *found = &p->found;
+    Span mark = {.mark = true,
+                 .replacement = COPYING_CAPITALS,
+                 .length = strlen(COPYING_CAPITALS),
+                 .written = CASE_SENTENCE};
+    size_t from = 0, to, run = 0, run_end = 0;
+    bool good = true;
+    for (; good && from <= length; from = to) {
+        while (from < length && words_blank(sentence[from])) from++;
+        for (to = from; to < length && !words_blank(sentence[to]);) to++;
+        size_t first = from, last = to++;
+        while (first < last && ispunct((unsigned char)sentence[first])) first++;
+        while (first < last && ispunct((unsigned char)sentence[last - 1])) last--;
+        Capitals kind = capitals_of(p, sentence + first, last - first);
+        if (kind == SHOUTED && !run_end) run = first;
+        if (kind == SHOUTED) run_end = last;
+        if (kind == ABBREVIATION)
+            good = add_found(found, (Span){.begin = begin + first, .end = begin + last}, error);
+        if (run_end && (kind == NOT_CAPITALS || kind == ABBREVIATION || to > length)) {
+            mark.begin = mark.end = begin + run;
+            good = good && add_found(found, mark, error);
+            mark.begin = mark.end = begin + run_end;
+            good = good && add_found(found, mark, error);
+            run_end = 0;
+        }
+    }
+    qsort(found->span, (size_t)found->count, sizeof *found->span, by_place);
+    return good;
+}
+
+static bool is_capitals(const Span *span)
+{
+    return span->begin == span->end;
 }
 
 static bool has_letters(const char *text, size_t length)
@@ -449,9 +520,7 @@ static bool add_sentence(Passages *p, size_t begin, size_t end, Error *error)
     if (!p->plain) trim_stop(p, text, inner, &end);
 
     Sentence s = {.begin = begin, .end = end, .span = p->spans};
-    bool good = keep_spans(p, &s.spans, text, first, last, false, error) &&
-                keep_spans(p, &s.marks, text, first, last, true, error) &&
-                append(&e, text + begin, end - begin, &(int){0}, 1, error);
+    bool good = append(&e, text + begin, end - begin, &(int){0}, 1, error);
     for (int i = first; good && i < last; i++) {  // what is left without the spans
         const Span *span = &found->span[i];
         bool number = u_isdigit((unsigned char)text[span->end - 1]);  // of 10km
@@ -462,17 +531,22 @@ static bool add_sentence(Passages *p, size_t begin, size_t end, Error *error)
     if (good && !p->plain && p->bundle->text.upper + p->bundle->text.title <= MANY_CAPITALS) {
         e.text[e.length] = 0;
         s.written = text_case(e.text, e.length);
-        if (s.written == CASE_SENTENCE && is_shouted(p, e.text, e.length))
-            s.written = CASE_UPPER;
+        int count = found->count;
+        if (s.written == CASE_SENTENCE) good = find_capitals(p, e.text, e.length, begin, error);
+        last += found->count - count;
     }
+    good = good && keep_spans(p, &s.spans, text, first, last, false, error) &&
+           keep_spans(p, &s.marks, text, first, last, true, error);
     e.length = 0;
     good = good && append(&e, text, passage->tag, &(int){0}, 1, error);
     size_t at = begin;
     int spans = 0, marks = 0;
+    LetterCase written = s.written;
     for (int i = first; good && letters && i < last; at = found->span[i++].end) {
         bool mark = found->span[i].mark;
         CopySpan *kept = &p->span[s.span + (mark ? s.spans + marks++ : spans)];
-        good = append_text(&e, p, text, at, found->span[i].begin, s.written, error);
+        good = append_text(&e, p, text, at, found->span[i].begin, written, error);
+        if (is_capitals(&found->span[i])) written ^= CASE_UPPER, s.shouted = true;
         kept->first = (int)e.length;
         while (mark && kept->first && words_blank(e.text[kept->first - 1])) kept->first--;
         good = good && (mark || append_span(&e, p, text, &found->span[i], spans++, error));

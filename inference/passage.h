@@ -11,7 +11,8 @@
  * vocabulary has any; the search then puts each into the translation exactly once
  * (TranslatorInput.placeholder). Otherwise they stay as they are, and the words that are aligned
  * with a span that is lost are replaced by it (copying.h). A sentence in capitals or in title case
- * is translated in lower case and given back in its own. A tag (data/tokenizer.h) that a text begins
+ * is translated in lower case and given back in its own, and so is a word in capitals that the model
+ * knows in lower case alone; a short one that it does not know is a span. A tag (data/tokenizer.h) that a text begins
  * with is that of each of its sentences. */
 #pragma once
 
@@ -36,6 +37,7 @@ extern const int passage_option_count;
 typedef struct Sentence {
     size_t begin, end;   // bytes of the text
     LetterCase written;  // the case it is given back in
+    bool shouted;        // it has marks around words in capitals (COPYING_CAPITALS)
     int span, spans;     // what is kept: Passages.span[span ..], these and after them
     int marks;           // so many tags and emoji, which the model does not read
     int cut;             // tokens before the sentence was cut; 0: it was not

@@ -95,6 +95,18 @@ awk 'BEGIN { for (i = 0; i < 200; i++) {
 check "a short word in capitals is one of small letters" grep -qF '"columns":["▁ran","</s>"]' word
 check "names keep their capital" grep -qF '"columns":["▁Then","▁she","▁met","▁Tom","▁so","▁I","▁ran","</s>"]' out
 
+# A model that copies. Of the capitals it knows those of names alone.
+awk 'BEGIN { split("Tom Mary Jane Paul Anna", name); split("met saw took gave sold", verb)
+    split("cats dogs cars hats maps", thing); for (i = 0; i < 125; i++)
+    print name[i % 5 + 1], verb[int(i / 5) % 5 + 1], thing[int(i / 25) + 1] "." }' >copies
+"$latest" "$BIN/train" $tiny --force --train-source copies --train-target copies --valid-split 4 --tokenizer bpe --vocab-size 70 --max-length 30 \
+    --d-model 32 --max-updates 150 --batch-tokens 1000 --warmup 30 --learning-rate 0.01 --schedule cosine --dropout 0 --valid-epochs 50 \
+    --output copies-model >/dev/null 2>&1
+printf '%s\n' 'Tom MET cats.' 'Mary <b>SAW</b> DOGS.' '(Jane took HATS.)' 'TOM MET CATS.' >text
+"$BIN/translate" --quiet --model copies-model <text >out
+check "words in capitals come back in capitals" cmp out text
+check "an unknown abbreviation stays" sh -c "'$BIN/translate' --quiet --model copies-model 'Paul met MJTA.' | grep -q MJTA"
+
 # ---- invisible characters ----
 printf 'ja\302\255ne vis\342\200\213its africa\nmy sis\342\201\240ter does not see the red car\n' >text
 printf '%s\n' "$one" "$two" >lines
