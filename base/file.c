@@ -289,6 +289,24 @@ bool folder_make(const char *path, Error *error)
     return made;
 }
 
+bool folder_possible(const char *path, Error *error)
+{
+    bool exists;
+    if (!file_exists(&exists, path, error)) return false;
+    char *part = strdup(path);
+    if (!part) return error_memory(error, "for the name of a folder");
+    while (access(part, F_OK)) {
+        char *slash = strrchr(part, '/');
+        if (slash) slash[slash == part] = '\0';
+        else strcpy(part, ".");
+    }
+    bool good =
+        !access(part, W_OK) || error_set(error, "cannot make the folder '%s' in '%s': %s", path,
+                                         part, strerror(errno));
+    free(part);
+    return good;
+}
+
 bool file_of_program(char *path, size_t size, int up, const char *name)
 {
     char program[4096];

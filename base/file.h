@@ -84,6 +84,9 @@ bool stream_flush(FILE *out, const char *what, Error *error);
 /* Makes a folder and the missing ones above it. */
 bool folder_make(const char *path, Error *error);
 
+/* Whether folder_make can make it, as far as can be said before. */
+bool folder_possible(const char *path, Error *error);
+
 /* path (=) a file in the folder `up` levels above the program's. False if it cannot be read. */
 bool file_of_program(char *path, size_t size, int up, const char *name);
 

@@ -244,8 +244,10 @@ static std::string code_points(const std::string &text)
     return out;
 }
 
+/* Sets errno if it fails. */
 static bool write_all(int file, const std::string &bytes)
 {
+    errno = EFBIG;  // if only a part is written
     return write(file, bytes.data(), bytes.size()) == (ssize_t)bytes.size();
 }
 
@@ -365,6 +367,12 @@ static double coverage_of(Options options, const Sentences *text, int texts,
     return DEFAULT_COVERAGE;
 }
 
+/* The reply of the child (=) a text. */
+static bool reply_with(const std::string &text)
+{
+    return !ftruncate(2, 0) && !lseek(2, 0, SEEK_SET) && write_all(2, text);
+}
+
 /* Learns a model, writes it to `reply`, in place of messages, and ends the process. The model
  * contains the names of the files of rules, so descriptors are always the same: the reply is 2
  * and 3, the rules are 4 and 5. _exit skips what the parent registered with atexit. */
@@ -401,7 +409,7 @@ static double coverage_of(Options options, const Sentences *text, int texts,
         return status.ok() ? true : error_set(&error, "%s", status.error_message());
     });
     if (!good) write_all(2, error.text);
-    good = good && !ftruncate(2, 0) && !lseek(2, 0, SEEK_SET) && write_all(2, model);
+    if (good && !(good = reply_with(model))) reply_with(strerror(errno));
     _exit(good ? 0 : 1);
 }
 

@@ -145,7 +145,7 @@ static void print_warnings(Run *run)
     double tokens_each = (double)(run->report.tokens[SOURCE] + run->report.tokens[TARGET]) /
                          (double)params_trained(&run->model.params);
     int D = run->model.config.d_model;  // of the presets: tiny 128, small 256, base 512
-    if (tokens_each < 0.05 && !run->settings->automatic)
+    if (tokens_each < 0.05 && !run->settings->automatic && !init)
         console_warn("the corpus has %.3f tokens a parameter: a smaller model (%s--d-model, "
                      "--vocab-size) is likely to translate better",
                      tokens_each, D > 128 ? "--preset tiny, or " : "");
@@ -346,23 +346,32 @@ void report_validation(const Run *run, bool best)
     warn_of_collapse(run);
 }
 
-/* The command for a validation sentence, the first that is short and has no apostrophe. */
+/* Whether a sentence can stand in a command between apostrophes, and is neither long nor short. */
+static bool is_for_command(CorpusSentence s)
+{
+    bool good = s.length >= 15 && s.length <= 80 && *s.text != '-';
+    for (size_t i = 0; good && i < s.length; i++)
+        good = (unsigned char)s.text[i] >= ' ' && !strchr("'\x7f", s.text[i]);
+    return good;
+}
+
+/* The command for the first validation sentence that is_for_command, or SENTENCE. */
 static void say_command(const Run *run)
 {
-    enum { LONGEST = 80 };
     const char *folder = run->settings->run.output;
-    CorpusSentence s = {"", 0};
-    for (size_t i = 0; i < run->valid_text.pairs; i++) {
-        s = corpus_sentence(&run->valid_text, SOURCE, i);
-        if (s.length >= 15 && s.length <= LONGEST && !memchr(s.text, '\'', s.length)) break;
-    }
-    int n = s.length < LONGEST ? (int)s.length : LONGEST;
-    const char *quote = strchr(folder, '\'')                        ? "\""
-                        : strpbrk(folder, " \t$&*?;()<>|\\\"`#~[!") ? "'"
-                                                                    : "";
-    const char *mark = memchr(s.text, '\'', (size_t)n) ? "\"" : "'";
-    console_say("translate with: %stranslate --model %s%s%s --attention attention.png %s%.*s%s",
-                command_prefix(), quote, folder, quote, mark, n, s.text, mark);
+    char quoted[4 * PATH_MAX], *to = quoted;
+    CorpusSentence s = {"SENTENCE", 8}, next;
+    for (size_t i = 0; i < run->valid_text.pairs; i++)
+        if (is_for_command(next = corpus_sentence(&run->valid_text, SOURCE, i))) {
+            s = next;
+            break;
+        }
+    for (; *folder; folder++)  // an apostrophe cannot stand between apostrophes
+        to = *folder == '\'' ? stpcpy(to, "'\\''") : mempcpy(to, folder, 1);
+    *to = 0;
+    const char *mark = strpbrk(quoted, " \t$&*?;()<>|\\\"'`#~[]{}!") ? "'" : "";
+    console_say("translate with: %stranslate --model %s%s%s --attention attention.png '%.*s'",
+                command_prefix(), mark, quoted, mark, (int)s.length, s.text);
 }
 
 void report_end(const Run *run, const char *limit)
@@ -386,10 +395,16 @@ void report_end(const Run *run, const char *limit)
         console_warn("nothing was better than the model of --init, which best.safetensors "
                      "holds: try a smaller --learning-rate");
     if (!isfinite(p->best.loss)) return;
-    char names[200] = "best.safetensors (the model)", path[PATH_MAX];
+    bool model = !access(run->best, F_OK);
+    if (!model)
+        console_warn("'%s' is missing: it was moved or removed, and with it the best model of "
+                     "this run",
+                     run->best);
+    char names[200] = "", path[PATH_MAX];
+    if (model) strcpy(names, "best.safetensors (the model)");
     for (int i = 0; i < 4; i++)
         if (access(run_file(path, run, pictures[i]), F_OK) == 0)
-            strcat(strcat(names, ", "), pictures[i]);
+            strcat(strcat(names, *names ? ", " : ""), pictures[i]);
     console_say("written to %s: %s", run->settings->run.output, names);
     command_say_missing(console_bar.out, run->missing);
     say_command(run);

@@ -72,7 +72,7 @@ bool run_lock(Run *run, Error *error)
     if (run->settings->run.dry_run) return true;
     if (!file_exists(&there, lock, error)) return false;
     run->lock = file_append(lock, error);
-    if (!run->lock) return errno == ENOENT;
+    if (!run->lock) return errno == ENOENT && folder_possible(folder, error);
     struct flock all = {.l_type = F_WRLCK};
     if (!fcntl(fileno(run->lock), F_SETLK, &all)) return true;
     if (errno == EACCES || errno == EAGAIN)

@@ -159,6 +159,9 @@ ln -s gone/lock broken/.lock
 wrong ".lock is on a disk that is gone" 1 "^train: cannot open '.*broken/.lock': it is a link to a file that is missing" \
     train --max-updates 5 --output broken
 rm -r broken
+ln -s gone/folder dangling
+wrong "so is the folder" 1 "^train: cannot open 'dangling': it is a link to a file that is missing" \
+    train --max-updates 5 --output dangling
 mkdir broken
 : >broken/.lock
 : >broken/last.safetensors.tmp-0123abcd

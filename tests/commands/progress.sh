@@ -17,6 +17,17 @@ done
 command=$(sed -n "s|^translate with: ./|$BIN/|p" err)
 check "the next command can be pasted" sh -c "$command >out && test -s attention.png"
 check "it translates a sentence of the validation text" grep -qxF "$(echo "$command" | sed "s/.* '\(.*\)'$/\1/")" valid.s
+"$latest" "$BIN/train" $corpus $tiny --max-updates 1 --output "it's \$HOME" 2>err
+command=$(sed -n "s|^translate with: ./|$BIN/|p" err)
+check "it names any folder" sh -c "$command >out"
+sed 's/^/- /' valid.s >dashes.s
+dashes="--train-source train.s --train-target train.t --valid-source dashes.s --valid-target valid.t --output dashes"
+"$latest" "$BIN/train" $tiny --max-updates 1 $dashes 2>err
+says "no sentence that looks like an option" "attention.png 'SENTENCE'$"
+rm dashes/best.safetensors
+"$latest" "$BIN/train" $tiny --max-updates 1 $dashes 2>err
+says "a model that is gone is missed" "^warning  *'dashes/best.safetensors' is missing"
+says "and not among the files" "^written to dashes: loss.png, "
 "$latest" "$BIN/train" $corpus $tiny --max-updates 5000 --output stopped 2>err &
 pid=$!
 while ! [ -s stopped/best.safetensors ] && kill -0 $pid 2>/dev/null; do sleep 0.1; done

@@ -77,6 +77,9 @@ check "best.safetensors, which is smaller, is there" test -s limited/best.safete
 check "nothing half is left" sh -c '! ls limited | grep -e tmp -e last'
 check "./translate reads it" sh -c '"$0/translate" --model limited "one two" 2>err' "$BIN"
 
+(ulimit -f 8 && train --normalization nmt_nfkc --output unlearned 2>err)
+check "a limit that is too small for the tokenizer is named" grep -q "cannot learn a tokenizer: .*File too large" err
+
 # The disk cannot take the file at the first validation, but at a later one.
 if command -v prlimit >/dev/null; then
     # shellcheck disable=SC2086
