@@ -146,6 +146,12 @@ typedef struct Place {
     int word[SIDES];
 } Place;
 
+/* Whether the target would have two side by side that the source has not. */
+static bool meet(const Place *a, const Place *b)
+{
+    return a->word[TARGET] == b->word[TARGET] && a->word[SOURCE] != b->word[SOURCE];
+}
+
 static int by_begin(const void *a, const void *b)
 {
     const Place *left = a, *right = b;
@@ -173,10 +179,14 @@ static bool placeholders(const Augment *a, char *line[SIDES], bool *changed, Rng
     uint32_t draw = rng_below(rng, 10);
     int number = (int)rng_below(rng, PLACEHOLDERS);
     int wanted = (!names && !after) || draw > 2 ? 1 : draw > 0 ? 2 : 3;
-    for (; wanted > 0 && matches > 0; wanted--) {
+    for (int tries = 4 * wanted; wanted > 0 && matches > 0 && tries; tries--) {
         int k = (int)rng_below(rng, (uint32_t)matches), place = match[k].word[SOURCE];
         if (after) k = draw_place(&place, match, matches, word[SOURCE], count[SOURCE], rng);
-        drawn[placed++] = (Place){word[SOURCE][place].begin, {place, match[k].word[TARGET]}};
+        Place next = {word[SOURCE][place].begin, {place, match[k].word[TARGET]}};
+        int i = 0;
+        while (i < placed && !meet(&drawn[i], &next)) i++;
+        if (i < placed) continue;
+        drawn[placed++] = next, wanted--;
         if (!after) match[k] = match[--matches];
     }
     qsort(drawn, (size_t)placed, sizeof *drawn, by_begin);

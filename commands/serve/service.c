@@ -115,7 +115,9 @@ static bool load_pairs(Service *s, Error *error)
                     (pair->loaded = load(s, pair, error)) && guess_languages(pair, error);
         if (good && service_pair(s, pair->source, pair->target))
             good =
-                error_set(error, "--model names two models for %s-%s: write SOURCE-TARGET=PATH",
+                error_set(error,
+                          "--model names two models for %s-%s: leave one out, or write other "
+                          "languages before it, as SOURCE-TARGET=PATH",
                           pair->source, pair->target);
         if (!good) return release(s, pair->loaded), false;
         snprintf(pair->name, sizeof pair->name, "%s-%s", pair->source, pair->target);
