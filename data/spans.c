@@ -294,7 +294,7 @@ static bool is_boundary(const Finder *f, size_t i)
 static size_t term_end(const Finder *f, size_t i, const char *term, size_t length,
                        LetterCase *written)
 {
-    int letters = 0, raised = 0;
+    int letters = 0, small = 0, raised = 0;
     UChar32 c, wanted;
     bool first = false;
     for (size_t k = 0; k < length;) {
@@ -303,9 +303,10 @@ static size_t term_end(const Finder *f, size_t i, const char *term, size_t lengt
         U8_NEXT(term, k, length, wanted);
         if (c != wanted && u_foldCase(c, U_FOLD_CASE_DEFAULT) != wanted) return 0;
         first |= !letters && c != wanted;
-        letters += u_isalpha(c), raised += c != wanted;
+        letters += u_isalpha(c), small += u_islower(wanted), raised += c != wanted;
     }
-    *written = !first ? CASE_SENTENCE : raised > 1 ? CASE_UPPER : CASE_TITLE;
+    bool upper = raised > 1 && raised == small;
+    *written = !first ? CASE_SENTENCE : upper ? CASE_UPPER : CASE_TITLE;
     return i;
 }
 
