@@ -10,7 +10,8 @@
  *   markup        <tag a="b"> </tag> <br/> <0> <!-- --> <?xml ?> &amp; &#39;; of subtitles {\i1} <v Tom>;
  *                 [ and ](a.md) of links
  *   numbers       of two digits and more with what joins them, their sign, unit and currency:
- *                 283.82  1,000  10:30  2024-01-31  3/4  -10%  $25  +33 1 23 45  v1.2  12h30
+ *                 283.82  1,000  10:30  2024-01-31 10:30  3/4  -10%  $25  v1.2  12h30; telephone
+ *                 numbers, IBANs, cards and coordinates with their blanks
  *   codes         F-16  H2O  UTF-8  x86_64  3D  1e10  0xFF  fe80::1
  *   emoji         also flags, keycaps, families
  *   unknown       characters that the model does not know, with the letters beside them
