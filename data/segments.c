@@ -29,7 +29,7 @@
 #include "base/options.h"
 
 // clang-format off
-enum { LINE, CODE, MARK, CLOSING, OPENING, SHORT, PATTERNS };
+enum { LINE, CODE, MARK, BREAK, CLOSING, OPENING, SHORT, PATTERNS };
 static const char *const pattern[PATTERNS] = {
     [LINE] = "(.*)\\R?",
     [CODE] =                                                                    // ``` or ~~~ of Markdown
@@ -51,6 +51,11 @@ static const char *const pattern[PATTERNS] = {
     "|\\[\\p{Nd}{1,3}:\\p{Nd}{2}([.:]\\p{Nd}{1,3})?\\]"                         // [00:12.34], of songs
     "|[0-9:.,]+[ \\t]+-->[ \\t].*|WEBVTT(?![\\p{L}\\p{N}]).*"                   // subtitles
     "|Kind: (captions|subtitles)$|Language: [a-z]{2,3}(-\\w{2,8})?$",
+    [BREAK] =                                                                   // ends a line, too: <br>, </li>,
+    "</?(?i:address|article|blockquote|br|caption|d[dlt]|div|fig(caption|ure)|footer|h[1-6r]|header|li|main|nav|[ou]l"
+    "|option|p|section|t([dhr]|able|body|head))(?=[\\s/>])[^<>]*+>"
+    "|(?=\\\\[nr])(?<![\\s\\\\$(=])(?<!\\b[A-Za-z]:)(\\\\[nr]){1,9}"            // \n as two characters, not
+    "(?![A-Za-z]{2,30}([{\\[$^_/]|[\\w\\\\]{0,60}\\.[a-z]|\\\\[^nr]))",           // C:\new, a\ref{b}
     [CLOSING] = "[\\p{Pe}\\p{Pf}\\p{Pi}\"'*_~`\u00B9\u00B2\u00B3\u2070-\u2079]"      // ." .¹
     "|\\[\\p{Nd}{1,3}\\]|</[A-Za-z][^<>]{0,99}>",                                // .[1] .</b>
     [OPENING] = "[(\\p{Pi}\"'*_\\p{Sc}]|<[A-Za-z][^<>]{0,99}>\\p{White_Space}*",
@@ -257,33 +262,36 @@ static void add_sentences(Finder *f, int begin, int end)
     }
 }
 
-/* The end of the cell at `begin`: a TAB, or a bar in a row of a table or between two blanks, but not in
- * brackets or backquotes; or `end`. */
-static int cell_end(const char *text, int begin, int end, bool row)
+/* The end of the cell at `begin`: a TAB, a BREAK that is not in backquotes, or a bar in a row of a table or
+ * between two blanks, but not in brackets or backquotes; or `end`. *next (=) where the next one begins. */
+static int cell_end(Finder *f, int *next, int begin, int end, bool row)
 {
-    bool inside = false;
+    const char *text = f->text;
+    bool inside = false, code = false;
     int at = begin;
-    for (; at < end && text[at] != '\t'; at++) {
-        if (text[at] == '`') inside = !inside;
+    for (*next = end; at < end && text[at] != '\t'; at++) {
+        bool mark = !code && (text[at] == '<' || text[at] == '\\');
+        if (mark && (*next = matched(f, BREAK, at, end)) > at) return at;
+        if (text[at] == '`') inside = code = !code;
         else if (text[at] && strchr("([{", text[at])) inside = true;
         else if (text[at] && strchr(")]}", text[at])) inside = false;
         bool blanks = at > begin && text[at - 1] == ' ' && at + 1 < end && text[at + 1] == ' ';
         if (text[at] == '|' && (row || (blanks && !inside))) break;
     }
+    *next = at + (at < end);
     return at;
 }
 
 /* A line without its end; each of its cells is a text of its own. */
 static void add_line(Finder *f, int begin, int end)
 {
-    int at = begin, next;
-    bool row = false;
-    while ((next = matched(f, MARK, at, end)) > at) row |= f->text[at] == '|', at = next;
-    add(f, begin, at, true, false);
-    for (begin = at; begin < end; begin = at) {
-        int stop = cell_end(f->text, begin, end, row);
-        at = stop < end ? stop + 1 : end;
-        stop -= stop == end && f->text[end - 1] == '\\';
+    bool row = false, first = true;
+    for (int at = begin, next, stop; at < end; first = false) {
+        for (begin = at; (next = matched(f, MARK, at, end)) > at; at = next)
+            row |= first && f->text[at] == '|';
+        add(f, begin, at, true, false);
+        begin = at, stop = cell_end(f, &at, begin, end, row);
+        stop -= begin < stop && stop == end && f->text[end - 1] == '\\';
         f->last = -1;
         add_sentences(f, begin, stop);
         add(f, stop, at, true, false);
@@ -355,7 +363,8 @@ static void tools_open(Segments *out, const char *language, UErrorCode *status)
     if (U_FAILURE(*status)) return;
     tools->sentences = ubrk_open(UBRK_SENTENCE, code, NULL, 0, status);
     for (int i = 0; i < PATTERNS; i++)
-        tools->expression[i] = uregex_openC(pattern[i], 0, NULL, status);
+        tools->expression[i] = uregex_openC(pattern[i], 0, NULL, status),
+        uregex_useTransparentBounds(tools->expression[i], true, status);
 }
 
 bool segments_find(Segments *segments, const char *text, size_t length, const char *language,

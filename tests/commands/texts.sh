@@ -18,6 +18,9 @@ one=$(translate "jane visits africa") two=$(translate "my sister does not see th
 printf '%s\n' '- jane visits africa' '    2. my sister does not see the red car' '' '# jane visits africa' '> * jane visits africa  ' '---' '' >text
 printf '%s\n' "- $one" "    2. $two" '' "# $one" "> * $one  " '---' '' >lines
 gives "bullets, numbers, headings, quotations, indentation, empty lines" lines
+printf '%s\n' '<p>jane visits africa</p><p>my sister does not see the red car<br/>jane visits africa' 'jane visits africa\n- my sister does not see the red car' >text
+printf '%s\n' "<p>$one</p><p>$two<br/>$one" "$one\\n- $two" >lines
+gives "tags of paragraphs and the like, and line breaks as two characters" lines
 printf '\t jane visits africa \t\n' >text && printf '\t %s \t\n' "$one" >tabs
 gives "white space at both ends" tabs
 printf '%s\n' - ... '***' 7 '00:01:02,500 --> 00:01:04,000' '?' '🙂' '  ' '12.50 €' >text
@@ -135,10 +138,10 @@ check "and stand beside their words" sh -c 'sed -n 1p out | grep -q "^jane 😀 
 "$BIN/translate" --model "$here/data/toy/model.safetensors" "my sister does not see the <i>red car</i>" >out 2>err
 check "a tag opens before it is closed, where words change places" grep -qx "ma sœur ne voit pas la <i>voiture rouge</i>" out
 printf '%s\n' 'my sister does not see the <b><i>red</i> car</b>' '<a href="x">my <b>sister</b></a> does not see the <b>red</b> <i>car</i>' \
-    'my <b>sister <u><i>does not</i> see</u></b> the red car' 'my <b>sister</b> does not <i>see the</i> red<br/><u></u> car' >text
+    'my <b>sister <u><i>does not</i> see</u></b> the red car' 'my <b>sister</b> does not <i>see the</i> red<img/><u></u> car' >text
 translate <text >out
 printf '%s\n' 'ma sœur ne voit pas la <b>voiture <i>rouge</i></b>' '<a href="x">ma <b>sœur</b></a> ne voit pas la <i>voiture</i> <b>rouge</b>' \
-    'ma <b>sœur <u><i>ne</i> voit</u></b> pas la voiture rouge' 'ma <b>sœur</b> ne <i>voit pas la</i> voiture rouge<br/><u></u>' >right
+    'ma <b>sœur <u><i>ne</i> voit</u></b> pas la voiture rouge' 'ma <b>sœur</b> ne <i>voit pas la</i> voiture rouge<img/><u></u>' >right
 check "tags stay nested" cmp out right
 translate "my sister does not see [the red car](https://a.org/b_(c) \"x\")" >out
 check "links enclose their words" grep -qxF "ma sœur ne voit pas [la voiture rouge](https://a.org/b_(c) \"x\")" out

@@ -35,7 +35,11 @@ static const struct Case {
     {"en", "_⟨Really?⟩_ ⟨Yes.⟩"},
     {"en", "⟨__init__ is a method.⟩"},
     {"en", "⟨Click <b>here!</b>⟩ +⟨Then wait.⟩"},
-    {"en", "⟨<p>One.⟩ +⟨Two.</p>⟩"},
+    {"en", "<p>⟨One.⟩ +⟨Two.⟩</p>"},
+    {"en", "⟨A man sits⟩<br>⟨a dog barks.⟩"},
+    {"en", "<ul class=\"x\"><li>⟨One⟩</li><li>- ⟨Two, un<b>believ</b>able⟩</li></ul>"},
+    {"en", "⟨One.⟩\\r\\n- ⟨Two⟩\\n⟨Three⟩\\n"},
+    {"en", "⟨It is in C:\\new\\old or src\\new.c, the `<br>` of $x\\nabla$ \\ref{a}⟩"},
     {"en", "⟨We work for NASA.⟩ +⟨Then he uses an app.⟩ +⟨It is good.⟩"},
     {"en", "⟨That is all.⟩ +⟨He is my boss.⟩ +⟨Yes.⟩"},
     {"en", "I. ⟨First⟩"},
@@ -328,11 +332,12 @@ TEST(parts_are_the_text)
 TEST(time_is_linear)
 {
     static const char *const unit[] = {
-        "a",   "a\n",     " ",       "\n",    "\u3000", "1",     "1.",   "1. ",    "1.1",
-        "`",   "```\n",   "```x\n",  "> ",    "- ",     "#",     "|a",   ".*",     ". A.",
-        "a?",  "a.</a",   "a!\" ",   "a! ) ", "*a*",    "_a",    "Mr. ", "5. ",    "1 --> ",
-        "-->", "\uFEFF",  "WEBVTT ", "好。",  "😀 ",     "... A", "a) ",  "IV. ",   "A. ;",
-        "\\",  "!\u00A0", "<a>! ",   "\r",    "a. ",    "a.[1]", ". (",  "no. 5. "};
+        "a",     "a\n",   " ",      "\n",      "\u3000", "1",       "1.",    "1. ",
+        "1.1",   "`",     "```\n",  "```x\n",  "> ",     "- ",      "#",     "|a",
+        ".*",    ". A.",  "a?",     "a.</a",   "a!\" ",  "a! ) ",   "*a*",   "_a",
+        "Mr. ",  "5. ",   "1 --> ", "-->",     "\uFEFF", "WEBVTT ", "好。",  "😀 ",
+        "... A", "a) ",   "IV. ",   "A. ;",    "\\",     "!\u00A0", "<a>! ", "\r",
+        "a. ",   "a.[1]", ". (",    "no. 5. ", "<p",     "<br>a",   "\\n",   "a\\n"};
     enum { SIZE = 1 << 20 };
     char *text = malloc(SIZE);
     for (size_t u = 0; u < sizeof unit / sizeof *unit; u++) {
