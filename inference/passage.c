@@ -451,24 +451,28 @@ static bool encode(Passages *p, Sentence *s, const Encoded *e, Error *error)
     return true;
 }
 
-/* Whether text[begin..end) is a quotation mark that the model does not know. */
-static bool is_strange_quote(const Passages *p, const char *text, size_t begin, size_t end)
+/* Whether text[begin..end), c, is a quotation mark that the model does not know. */
+static bool is_strange_quote(const Passages *p, UChar32 c, const char *text, size_t begin,
+                             size_t end)
 {
-    UChar32 c;
-    U8_GET_UNSAFE(text, begin, c);
     return u_hasBinaryProperty(c, UCHAR_QUOTATION_MARK) &&
            (!is_known(p, (unsigned)c) ||
             tokens_of(p, NULL, text + begin, end - begin) >= UNKNOWN);
 }
 
-/* Leaves out quotation marks around a whole sentence if the model does not know them. */
+/* Leaves out brackets and straight quotation marks around a whole sentence, and others if the model does
+ * not know them. */
 static void trim_quotes(const Passages *p, const char *text, size_t *begin, size_t *end)
 {
     size_t first = *begin, last = *end;
-    if (first < last) U8_FWD_1_UNSAFE(text, first);
-    if (first < last) U8_BACK_1_UNSAFE(text, last);
-    if (first < last && is_strange_quote(p, text, *begin, first) &&
-        is_strange_quote(p, text, last, *end) &&
+    UChar32 opening = 0, closing = 0;
+    if (first < last) U8_NEXT_UNSAFE(text, first, opening);
+    if (first < last) U8_PREV_UNSAFE(text, last, closing);
+    bool pair = opening && opening < 0x80 && strchr("([\"'", opening) &&
+                u_getBidiPairedBracket(opening) == closing;
+    if (first < last &&
+        (pair || (is_strange_quote(p, opening, text, *begin, first) &&
+                  is_strange_quote(p, closing, text, last, *end))) &&
         !memmem(text + first, last - first, text + *begin, first - *begin) &&
         !memmem(text + first, last - first, text + last, *end - last))
         *begin = first, *end = last;

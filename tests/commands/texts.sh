@@ -115,9 +115,10 @@ printf 'ja\302\255ne vis\342\200\213its africa\nmy sis\342\201\240ter does not s
 printf '%s\n' "$one" "$two" >lines
 gives "soft hyphens, zero-width spaces and word joiners are dropped" lines
 
-printf '%s\n' '“jane visits africa”' '« my sister does not see the red car »' >text
-printf '%s\n' "“$one”" "« $two »" >lines
-gives "unknown quotation marks around a sentence stay" lines
+printf '%s\n' '“jane visits africa”' '« my sister does not see the red car »' '(jane visits africa.)' '"jane visits africa"' \
+    "'jane visits africa'" '[jane visits africa]' >text
+printf '%s\n' "“$one”" "« $two »" "($one.)" "\"$one\"" "'$one'" "[$one]" >lines
+gives "brackets and quotation marks around a sentence stay" lines
 
 # ---- spans ----
 for span in '{name}' '%1$s' 'https://example.org/a?b=c' 'me@example.org' '`x = 1`' '1987' '12:30' '&amp;' '{{a.b}}' '😀' \
