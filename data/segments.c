@@ -37,7 +37,8 @@ static const char *const pattern[PATTERNS] = {
     [MARK] =                                                                    // at a line's beginning:
     "[\\p{White_Space}\\uFEFF]+"
     "|[-+*\\p{Pd}\\p{So}\\u00B7\\u2022\\u2023\\u2043\\u2192]\\p{White_Space}+"  // - bullet, • bullet, → bullet
-    "(\\[[ xX]\\]\\p{White_Space})?"                                            // - [x] task
+    "|(<[A-Za-z][^<>]{0,99}>|\\{\\\\[^{}]{1,99}\\}){1,3}(?=[-\\p{Pd}\\u2022]\\p{White_Space})"  // <i>- said in a subtitle
+    "|\\[[ xX]\\]\\p{White_Space}"                                              // - [x] task
     "|(--?(?=[\\p{Lu}\\p{Lo}\\p{Pi}\"\u00A1\u00BF])|[\u2012-\u2015]{1,2}(?=[\\p{L}\\p{Pi}\"\u00A1\u00BF]))"  // -Yes! —no!
     "|#{1,6}\\p{White_Space}"                                                   // ## heading
     "|>(?!=|>?\\w+<<)|\\|"                                                      // > quotation, | table, not >>fra<<

@@ -335,6 +335,32 @@ static bool find_capitals(Passages *p, const char *sentence, size_t length, size
     return good;
 }
 
+/* Adds to the spans of a sentence "..." and "…", and "--" at its end, unless the model has fewer tokens for
+ * them than they have characters. They are marks. */
+static bool find_dots(Passages *p, const char *sentence, size_t length, Error *error)
+{
+    Spans *found = &p->found;
+    int next = 0, others = found->count;
+    bool good = true;
+    for (size_t at = 0, to; good && at < length; at = to) {
+        const Span *span = next < others ? &found->span[next] : NULL;
+        bool inside = span && at >= span->begin;
+        size_t end = !span ? length : inside ? span->end : span->begin;
+        for (to = at + 1; to < end && (inside || sentence[to] == sentence[at]);) to++;
+        next += inside;
+        bool dots =
+            to > at + 1 && (sentence[at] == '.' || (sentence[at] == '-' && to == length));
+        bool ellipsis = at + 3 <= end && !memcmp(sentence + at, "…", 3);
+        if (ellipsis) to = at + 3;
+        if (!inside && (dots || ellipsis) &&
+            tokens_of(p, NULL, sentence + at, to - at) >= to - at)
+            good = add_found(found, (Span){.begin = at, .end = to, .mark = true, .outer = true},
+                             error);
+    }
+    qsort(found->span, (size_t)found->count, sizeof *found->span, by_place);
+    return good;
+}
+
 static bool is_capitals(const Span *span)
 {
     return span->begin == span->end;
@@ -502,7 +528,8 @@ static bool add_sentence(Passages *p, size_t begin, size_t end, Error *error)
     found->count = 0;
     if (!p->plain) trim_quotes(p, text, &begin, &end);
     if (!p->plain &&
-        !spans_find(found, p->rules, text + begin, end - begin, is_known, p, error))
+        !(spans_find(found, p->rules, text + begin, end - begin, is_known, p, error) &&
+          find_dots(p, text + begin, end - begin, error)))
         return false;
     int first = 0, last = found->count;
     for (int i = 0; i < last; i++) {

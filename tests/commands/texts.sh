@@ -111,6 +111,9 @@ check "words in capitals come back in capitals" cmp out text
 check "an unknown abbreviation stays" sh -c "'$BIN/translate' --quiet --model copies-model 'Paul met MJTA.' | grep -q MJTA"
 
 # ---- invisible characters ----
+printf '%s\n' '...jane visits africa' 'my sister... does not see the red car…' 'jane visits africa--' '<i>- jane visits africa...</i>' >text
+printf '%s\n' "...$one" "ma sœur... ne voit pas la voiture rouge…" "$one--" "<i>- $one...</i>" >lines
+gives "unknown ellipses and a dash at the end stay, and a bullet after a tag" lines
 printf 'ja\302\255ne vis\342\200\213its africa\nmy sis\342\201\240ter does not see the red car\n' >text
 printf '%s\n' "$one" "$two" >lines
 gives "soft hyphens, zero-width spaces and word joiners are dropped" lines
