@@ -23,14 +23,14 @@ static bool joiner(UChar32 code)
     return code == 0x200C || code == 0x200D;
 }
 
-/* Whether this is a letter of a script in which joiners change nothing. */
-static bool joins_nothing(UChar32 c)
+/* Whether a joiner may change something after it: an emoji, or a letter or mark but of some scripts. */
+static bool joins(UChar32 c)
 {
     UErrorCode status = U_ZERO_ERROR;
     UScriptCode script = uscript_getScript(c, &status);
-    return u_isalpha(c) &&
-           (script == USCRIPT_LATIN || script == USCRIPT_GREEK || script == USCRIPT_CYRILLIC ||
-            script == USCRIPT_ARMENIAN || script == USCRIPT_GEORGIAN);
+    return (U_GET_GC_MASK(c) & (U_GC_L_MASK | U_GC_M_MASK | U_GC_SO_MASK | U_GC_SK_MASK)) &&
+           script != USCRIPT_LATIN && script != USCRIPT_GREEK && script != USCRIPT_CYRILLIC &&
+           script != USCRIPT_ARMENIAN && script != USCRIPT_GEORGIAN;
 }
 
 size_t text_cluster(const char *text, size_t length)
@@ -114,11 +114,7 @@ bool text_cleaned(char **out, const char *text, size_t length, Known *known,
             U8_NEXT(s, at, count, c);
             bytes = at - begin;
             if (c == 0xAD || c == 0x200B || c == 0x2060 || c == 0xFEFF) continue;
-            if (joiner(c) && joins_nothing(last)) {
-                unsigned after = 0;
-                if (at < count || next < end) utf8_next(at < count ? s + at : next, &after);
-                if (joins_nothing((UChar32)after)) continue;
-            }
+            if (joiner(c) && !joins(last)) continue;
             last = c;
             if (!known || joiner(c) || known(context, (unsigned)c))
                 fwrite(s + begin, 1, bytes, clean.out);

@@ -23,9 +23,9 @@ typedef bool Known(const void *context, unsigned character);
 /* *out (=) the text in normal form C without soft hyphens, zero-width spaces, word joiners and
  * byte order marks, nor other invisible characters that are not known. A quotation mark, dash,
  * ellipsis, space, ligature, full-width or presentation form that is not known becomes the
- * nearest that is. U+200C and U+200D (joiners) stay, but for those between two letters of a script in
- * which they change nothing (Latin, Greek, Cyrillic, Armenian, Georgian); so does what has no near
- * character. */
+ * nearest that is. U+200C and U+200D (joiners) stay only after an emoji, or a letter of a script in
+ * which they change something (not Latin, Greek, Cyrillic, Armenian, Georgian); what has no near
+ * character stays. */
 bool text_cleaned(char **out, const char *text, size_t length, Known *known,
                   const void *context, Error *error);
 
