@@ -55,6 +55,11 @@ bool passages_open(Passages *p, const Bundle *bundle, const PassageConfig *confi
     if (!p->known || !GROW(p->lines.start, p->lines.start_size, 1))
         return error_memory(error, "for the characters of a text");
     p->lines.start[0] = 0;
+    UChar32 c = 0;
+    const char *characters = bundle->text.known ? bundle->text.characters : NULL;
+    for (size_t at = 0; characters && characters[at] && !u_isupper(c);)
+        U8_NEXT_UNSAFE(characters, at, c);
+    p->small = characters && !u_isupper(c);
     p->rules =
         spanrules_open(config->protect.item, config->protect.count, config->terms, error);
     return p->rules;
@@ -230,11 +235,13 @@ static bool append_text(Encoded *e, const Passages *p, const char *text, size_t 
         char *clean = NULL, *lowered = NULL;
         const int *unit = p->unit + (to > from ? from : at);
         size_t units = to > from ? to - from : 1;
-        bool space = from > at, begins = e->length == p->passage[p->count].tag;
-        good =
-            text_cleaned(&clean, text + from, to - from, is_known, p, error) &&
-            (written == CASE_SENTENCE || lower(&lowered, p, clean, written, begins, error)) &&
-            append(e, " ", space, unit, 1, error);
+        bool space = from > at, small = p->small && !p->plain;
+        bool begins = e->length == p->passage[p->count].tag && !small;
+        LetterCase from_case = small ? CASE_UPPER : written;
+        good = text_cleaned(&clean, text + from, to - from, is_known, p, error) &&
+               (from_case == CASE_SENTENCE ||
+                lower(&lowered, p, clean, from_case, begins, error)) &&
+               append(e, " ", space, unit, 1, error);
         const char *word = lowered ? lowered : clean;
         good = good && append(e, word, strlen(word), unit, units, error);
         e->lowered |= good && word != clean && strcmp(word, clean);

@@ -12,8 +12,9 @@
  * (TranslatorInput.placeholder). Otherwise they stay as they are, and the words that are aligned
  * with a span that is lost are replaced by it (copying.h). A sentence in capitals or in title case
  * is translated in lower case and given back in its own, and so is a word in capitals that the model
- * knows in lower case alone; a short one that it does not know is a span. A tag (data/tokenizer.h) that a text begins
- * with is that of each of its sentences. */
+ * knows in lower case alone; a short one that it does not know is a span. If the training text had no
+ * capitals, all is read in lower case. A tag (data/tokenizer.h) that a text begins with is that of each of
+ * its sentences. */
 #pragma once
 
 #include "data/segments.h"
@@ -62,6 +63,7 @@ typedef struct Passages {
     const Bundle *bundle;
     const PassageConfig *config;
     const Tokenizer *tokenizer;  // of the source
+    bool small;                  // the training text had no capitals
     int placeholder;  // the vocabulary's first, for TranslatorInput; 0: there are none
     SpanRules *rules;
     unsigned char *known;  // of each character: 0 not asked yet, 1 known, 2 unknown

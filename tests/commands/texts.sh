@@ -98,6 +98,13 @@ awk 'BEGIN { for (i = 0; i < 200; i++) {
 check "a short word in capitals is one of small letters" grep -qF '"columns":["▁ran","</s>"]' word
 check "names keep their capital" grep -qF '"columns":["▁Then","▁she","▁met","▁Tom","▁so","▁I","▁ran","</s>"]' out
 
+# A text without capitals.
+tr A-Z a-z <names >small
+"$latest" "$BIN/train" $tiny --force --train-source small --train-target small --valid-split 4 --tokenizer bpe --vocab-size 60 --max-length 60 \
+    --max-updates 1 --output small-model >/dev/null 2>&1
+"$BIN/translate" --model small-model --json --show --max-tokens 3 --head mean "Then she met Tom." >out 2>err
+check "a model without capitals reads none" grep -qF '"columns":["▁then","▁she","▁met","▁tom",".","</s>"]' out
+
 # A model that copies. Of the capitals it knows those of names alone.
 awk 'BEGIN { split("Tom Mary Jane Paul Anna", name); split("met saw took gave sold", verb)
     split("cats dogs cars hats maps", thing); for (i = 0; i < 125; i++)
