@@ -214,6 +214,22 @@ TEST(words_between_spaces)
     tokenizer_free(tokenizer);
 }
 
+TEST(a_space_that_is_a_token_belongs_to_the_next_word)
+{
+    static const int expected[] = {0, 1, 1, 1, 2, 2};  // "▁ab" "▁" "c" "?" "▁" "b"
+    Tokenizer *tokenizer = pieces(TOKENIZER_BPE);
+    Ids ids = {0};
+    Error error;
+    int words, word[8];
+    assert_true(tokenizer_encode(tokenizer, &ids, "ab c? b", 7, &error));
+    assert_int_equal(ids.count, 6);
+    assert_true(words_of_ids(word, &words, tokenizer, ids.id, 6, NULL, false, &error));
+    assert_int_equal(words, 3);
+    for (int i = 0; i < 6; i++) assert_int_equal(word[i], expected[i]);
+    free(ids.id);
+    tokenizer_free(tokenizer);
+}
+
 TEST(links_of_characters)
 {
     static const int source[] = {0, 2, 2, 3}, target[] = {0, 1, 3};  // tokens of 2, 0, 1; 1, 2
