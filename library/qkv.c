@@ -447,71 +447,90 @@ bool qkv_score(double *log_probability, QkvTranslator *translator, const char *c
 /* What qkv_attention returns, with the memory that it points to. */
 typedef struct AttentionResult {
     QkvAttention out;  // first: the caller's pointer
-    Snapshot *snapshot;
-    const char **piece;  // [sources + 2 targets]
+    Passages source;
+    IdLines target;     // a given translation, or none
+    LazySnapshot lazy;  // of both
+    const char **text;  // [sources + 3 targets] the pieces, and the snapshot's unknown[TARGET]
+    double *each;       // [targets] the snapshot's
 } AttentionResult;
 
 const Snapshot *inside_attention(const QkvAttention *attention)
 {
-    return ((const AttentionResult *)attention)->snapshot;
+    return ((const AttentionResult *)attention)->lazy.taken;
 }
 
 void qkv_attention_free(QkvAttention *attention)
 {
     AttentionResult *a = (AttentionResult *)attention;
     if (!a) return;
-    snapshot_close(a->snapshot);
-    free(a->piece);
+    snapshot_close(a->lazy.taken);
+    passages_free(&a->source);
+    idlines_free(&a->target);
+    free(a->text);
+    free(a->each);
     free(a);
 }
 
-/* Runs the network over the pair of ids, and names their tokens. */
-static bool run(AttentionResult *a, const Bundle *bundle, const int *source, int sources,
-                const int *target, int targets, Error *error)
+/* Runs the network over the source and a translation, and names their tokens. */
+static bool run(AttentionResult *a, const Bundle *bundle, const QkvHypothesis *target,
+                Error *error)
 {
     const ModelConfig *c = &bundle->model.config;
     Tokenizer *const *tokenizer = bundle->vocabulary.tokenizer;
-    a->snapshot = snapshot_open(&bundle->model, source, sources, target, targets, error);
-    if (!a->snapshot) return false;
-    const char **from = calloc((size_t)sources + 2 * (size_t)targets, sizeof *from);
-    if (!from) return error_memory(error, "for an attention map");
-    const char **to = from + sources, **read = to + targets;
-    for (int i = 0; i < sources; i++) from[i] = tokenizer_piece(tokenizer[SOURCE], source[i]);
+    const Passages *p = &a->source;
+    int targets = target->tokens, sources = p->lines.start[1], seen[PLACEHOLDERS] = {0};
+    a->lazy = (LazySnapshot){.model = &bundle->model,
+                             .source = p->lines.ids.id,
+                             .source_length = sources,
+                             .target = target->id,
+                             .target_length = targets,
+                             .unknown = {(const char *const *)p->lines.unknown}};
+    if (!snapshot_get(&a->lazy, error)) return false;
+    const char **from = a->text = calloc((size_t)sources + 3 * (size_t)targets, sizeof *from);
+    if (target->each) a->each = calloc((size_t)targets, sizeof *a->each);
+    if (!from || (target->each && !a->each)) return error_memory(error, "for an attention map");
+    const char **to = from + sources, **read = to + targets, **replaced = read + targets;
+    for (int i = 0; i < sources; i++)
+        from[i] = tokenizer_piece(tokenizer[SOURCE], p->lines.ids.id[i]);
     for (int i = 0; i < targets; i++) {
-        to[i] = tokenizer_piece(tokenizer[TARGET], target[i]);
+        int id = target->id[i];
+        const CopySpan *span = p->sentence ? passages_span(p, p->sentence, id, seen) : NULL;
+        to[i] = tokenizer_piece(tokenizer[TARGET], id);
         read[i] = i ? to[i - 1] : tokenizer_piece(tokenizer[TARGET], c->vocab - 1);
+        replaced[i] = span ? span->text : a->target.count ? a->target.unknown[i] : NULL;
+        if (target->each) a->each[i] = target->each[i];
     }
-    a->piece = from;
     a->out = (QkvAttention){sources,           targets,           from,    to, read,
                             c->encoder_layers, c->decoder_layers, c->heads};
-    return true;
+    a->lazy.unknown[TARGET] = replaced, a->lazy.each = a->each;
+    return (a->target.count || copying_choose(replaced, &a->lazy, error)) &&
+           snapshot_get(&a->lazy, error);
 }
 
-/* Of a text of one sentence and a translation: ids [count], or a text if id is NULL. */
-static QkvAttention *attention(const QkvModel *model, const char *text, const int *id,
-                               int count, const char *translation, QkvError *to)
+/* Of a text of one sentence and a translation, or a given text if that is NULL. */
+static QkvAttention *attention(const QkvModel *model, const char *text,
+                               const QkvHypothesis *found, const char *translation,
+                               QkvError *to)
 {
     static const PassageConfig config;
     Error error;
     locale_t before = enter();
-    Passages source = {0};
-    IdLines target = {0};
     AttentionResult *a = calloc(1, sizeof *a);
+    QkvHypothesis own = {0};
     int cut;
     bool good = given(model, "the model", &error) &&
                 (a || error_memory(&error, "for an attention map")) &&
                 check_text(text, "text", 1, &error) &&
-                passages_open(&source, &model->bundle, &config, &error);
-    source.whole = true, source.plain = !id;
-    good = good && passages_add(&source, text, strlen(text), &error) &&
-           (source.lines.count ||
-            bundle_encode(&model->bundle, SOURCE, &source.lines, "", 0, NULL, &error)) &&
-           (id || encode(&model->bundle, &target, TARGET, translation, "translation", 1, &cut,
-                         &error)) &&
-           run(a, &model->bundle, source.lines.ids.id, source.lines.start[1],
-               id ? id : target.ids.id, id ? count : target.start[1], &error);
-    passages_free(&source);
-    idlines_free(&target);
+                passages_open(&a->source, &model->bundle, &config, &error);
+    if (a) a->target.find_unknown = true;
+    if (good) a->source.whole = true, a->source.plain = !found;
+    good = good && passages_add(&a->source, text, strlen(text), &error) &&
+           (a->source.lines.count ||
+            bundle_encode(&model->bundle, SOURCE, &a->source.lines, "", 0, NULL, &error)) &&
+           (found || encode(&model->bundle, &a->target, TARGET, translation, "translation", 1,
+                            &cut, &error));
+    if (good && !found) own.id = a->target.ids.id, own.tokens = a->target.start[1];
+    good = good && run(a, &model->bundle, found ? found : &own, &error);
     if (leave(before, good, to, &error)) return &a->out;
     qkv_attention_free((QkvAttention *)a);
     return NULL;
@@ -520,15 +539,14 @@ static QkvAttention *attention(const QkvModel *model, const char *text, const in
 QkvAttention *qkv_attention(const QkvModel *model, const char *text,
                             const QkvHypothesis *translation, QkvError *error)
 {
-    static const QkvHypothesis nothing;
-    const QkvHypothesis *t = translation ? translation : &nothing;
-    return attention(model, text, t->id, t->tokens, NULL, error);
+    return attention(model, text, translation && translation->id ? translation : NULL, NULL,
+                     error);
 }
 
 QkvAttention *qkv_attention_given(const QkvModel *model, const char *text,
                                   const char *translation, QkvError *error)
 {
-    return attention(model, text, NULL, 0, translation, error);
+    return attention(model, text, NULL, translation, error);
 }
 
 bool qkv_attention_weights(float *weights, const QkvAttention *attention, QkvAttentionKind kind,
@@ -549,7 +567,7 @@ bool qkv_attention_weights(float *weights, const QkvAttention *attention, QkvAtt
     if (good && head != QKV_MEAN && (head < 0 || head >= heads))
         good = error_set(&error, "there is no head %d: there are 0 to %d", head, heads - 1);
     if (good)
-        snapshot_weights(weights, ((const AttentionResult *)attention)->snapshot,
-                         (AttentionKind)kind, layer, head);
+        snapshot_weights(weights, inside_attention(attention), (AttentionKind)kind, layer,
+                         head);
     return leave(before, good, to, &error);
 }

@@ -98,6 +98,8 @@ if which == "all":
     check("attention as a picture", status == 200 and b"<svg" in svg, svg)
     status, answer = post("/attention", q=text, **PAIR)
     check("attention as JSON", status == 200 and answer["source"] == text and len(answer["kinds"]) == 3, answer)
+    sides = post("/attention", q="zora sees the red car", **PAIR)[1]["sides"]
+    check("its words and probabilities", sides["source"]["text"][0] == "zora" and all(p > 0 for p in sides["target"]["probability"]), sides)
     two = {"q": f"{text}\nthe red car", **PAIR}
     for name, answer in (("a form", form("/attention", sentence="2", **two)), ("a text in JSON", post("/attention", sentence="2", layer=None, **two))):
         check(f"attention of the sentence of {name}", answer[0] == 200 and answer[1]["source"] == "the red car", answer)
@@ -219,6 +221,10 @@ if which == "full":
     check("too many that wait", sorted({status for status, _ in answers}) == [200, 503], [status for status, _ in answers])
     check("names of languages", [one["name"] for one in ask("GET", "/languages")[2]] == ["English", "French", "Norwegian Bokmål"])
     check("what is answered is whole", all(len(answer["translatedText"]) == 200 * len(expected) for status, answer in answers if status == 200))
+
+if which == "number":  # a model with placeholders
+    sides = post("/attention", q="A 25 B", **PAIR)[1]["sides"]
+    check("attention has the numbers of the text", all("25" in sides[side][unit] for side in sides for unit in ("text", "joined")), sides)
 
 if which == "document":  # prints the translation of a long text
     print(post("/translate", q=("\n".join(source for source, _ in expected) + "\n") * 200, **PAIR)[1].get("translatedText", "").count("\n"))

@@ -119,6 +119,12 @@ wrong "no model" 1 "no model at 'nowhere'" "$BIN/serve" --model en-fr=nowhere
 wrong "two models for a pair" 1 "two models for en-fr" "$BIN/serve" --model "$model" --model "en-fr=$model"
 language 60 10
 "$BIN/train" $tiny $corpus --max-updates 2 --output run --quiet
+"$latest" "$BIN/train" $tiny $corpus --max-updates 2 --augment 0.5 --output run8 --quiet
+serve --model "en-fr=run8"
+ask number
+kill -TERM "$server"
+check "SIGTERM ends it" ends 0
+server=
 wrong "no languages" 1 "which languages run translates is not known: write --model SOURCE-TARGET=run" "$BIN/serve" --model run
 wrong "a key of two words" 1 "two, line 2: an API key has no blank in it" sh -c "printf 'one\nand two\n' >two; timeout 60 '$BIN/serve' --model '$model' --api-keys two"
 for pair in zh-Hans en-fr-ca; do
