@@ -103,14 +103,15 @@ static bool continues(const Tokens *tokens, int place)
            tokenizer_byte(tokens->tokenizer, tokens_id(tokens, place - 1)) >= 0x80;
 }
 
-/* One token as it is in the vocabulary; several decoded together, as a single byte of a
- * character is not valid text. */
+/* One token as it is in the vocabulary, but for a byte that is a character, such as <0x21>; several
+ * decoded together, as a single byte of a longer character is not valid text. */
 static char *text_of(const Tokens *tokens, int first, int count, Error *error)
 {
     char *text = NULL;
     const char *const *unknown = tokens->unknown;
     int at = first - tokens->pad;  // -1: <pad>, which is alone
-    if (count > 1 || (unknown && at >= 0 && unknown[at]))
+    int byte = tokenizer_byte(tokens->tokenizer, tokens_id(tokens, first));
+    if (count > 1 || (byte > ' ' && byte < 0x7F) || (unknown && at >= 0 && unknown[at]))
         tokenizer_decode_replaced(tokens->tokenizer, &text, tokens->id + at, (size_t)count,
                                   unknown ? unknown + at : NULL, error);
     else if (!(text = strdup(tokenizer_shown(tokens->tokenizer, tokens_id(tokens, first)))))

@@ -51,7 +51,7 @@ typedef struct Labels {
 
 /* What one label stands for. */
 typedef enum {
-    LABELS_TOKENS,
+    LABELS_TOKENS,      // a token; a byte that is a character (<0x21>) as that
     LABELS_CHARACTERS,  // a token, or all byte tokens (<0xE3>) of one character
     LABELS_WORDS        // the tokens from one space to the next
 } LabelsUnit;

@@ -71,9 +71,8 @@ TEST(test_probabilities)
 
 TEST(test_tokens)
 {
-    static const char *const text[] = {"word",   "·s",     "<0xE7>", "<0xB1>",
-                                       "<0xB3>", "<0xC3>", "<0xA9>", "<0x78>",
-                                       "word",   "<0x80>", "</s>"};
+    static const char *const text[] = {"word",   "·s", "<0xE7>", "<0xB1>", "<0xB3>", "<0xC3>",
+                                       "<0xA9>", "x",  "word",   "<0x80>", "</s>"};
     static const int word[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10};
     assert_labels(LABELS_TOKENS, N, text, word);
 }
@@ -81,8 +80,8 @@ TEST(test_tokens)
 /* A byte that continues no character is alone. */
 TEST(test_characters)
 {
-    static const char *const text[] = {"word",   "·s",   "\u7C73", "\u00E9",
-                                       "<0x78>", "word", "<0x80>", "</s>"};
+    static const char *const text[] = {"word", "·s",   "\u7C73", "\u00E9",
+                                       "x",    "word", "<0x80>", "</s>"};
     static const int word[] = {0, 1, 2, 2, 2, 3, 3, 4, 5, 6, 7};
     assert_labels(LABELS_CHARACTERS, 8, text, word);
 }
