@@ -67,9 +67,9 @@ void blocks_print(FILE *out, const HeatMap *map, bool colored)
         for (int i = 0; i < map->rows; i++) {
             int gap = 1;  // blank columns before the next cell
             columns_put(out, map->row_labels[i], label, true);
-            for (int j = first; j < last && !(map->causal && j > i); j++) {
+            for (int j = first; j < last; j++) {
                 float value = map->weight[i * map->columns + j];
-                bool blank = !colored && value < ZERO;
+                bool blank = heatmap_masked(map, i, j) || (!colored && value < ZERO);
                 if (!blank) fprintf(out, "%*s", gap, ""), cell(out, value, width, colored);
                 gap = blank ? gap + width : 0;
             }

@@ -17,7 +17,7 @@
  * (no-color.org) is not set. */
 bool blocks_colored(FILE *out);
 
-/* Prints the map, which must have labels. In a causal one, cells right of the diagonal are blank. */
+/* Prints the map, which must have labels. In a causal one, masked cells are blank. */
 void blocks_print(FILE *out, const HeatMap *map, bool colored);
 
 /* A bar of `width` columns at p = 1, and a space before it unless it is empty. */

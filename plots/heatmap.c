@@ -184,7 +184,7 @@ void heatmap_paint(Canvas *canvas, const HeatMapPlan *plan, const HeatMap *map, 
     for (int i = 0; i < map->rows; i++) {
         for (int j = 0; j < map->columns; j++) {
             float value = map->weight[(size_t)i * (size_t)map->columns + (size_t)j];
-            bool unseen = (map->causal && j > i && value == 0) || (map->absent && isnan(value));
+            bool unseen = heatmap_masked(map, i, j) || (map->absent && isnan(value));
             bool special = map->column_special && map->column_special[j];
             Color color = unseen ? palette.neutral
                                  : colormap_color(THEME_LIGHT, (value - low) / width, special);

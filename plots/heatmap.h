@@ -22,7 +22,7 @@ typedef struct HeatMap {
     bool outlined;                     // with a frame: the best map
     const float *row_numbers;          // [rows] between labels and cells, NaN: none; or NULL
     double label_size;                 // pixels; 0: as suits the cells
-    bool causal;  // cells right of the diagonal that are exactly 0 are masked: neutral
+    int causal;  // c > 0: cells [i,j] with j + c > i + 1 that are exactly 0 are masked: neutral
     bool absent;  // NaN is where there is no number: neutral
 } HeatMap;
 
@@ -42,6 +42,11 @@ typedef struct HeatMapPlan {
     int label_step;      // every label_step-th row and column has a label
     double slant;        // of the column labels, degrees; 0: horizontal
 } HeatMapPlan;
+
+static inline bool heatmap_masked(const HeatMap *map, int i, int j)
+{
+    return map->causal && j + map->causal > i + 1 && map->weight[i * map->columns + j] == 0;
+}
 
 static inline int larger(int a, int b)
 {

@@ -56,7 +56,7 @@ static const HeatMap small = {
 TEST(shades_and_numbers)
 {
     HeatMap causal = small;
-    causal.causal = true;
+    causal.causal = 1;
     print(&small, false);
     assert_string_equal(text, "       one  two\n  un  █1.0\ndeux  ▒.25 █.75\n");
     print(&causal, false);
@@ -67,6 +67,24 @@ TEST(shades_and_numbers)
         .weight = steps, .rows = 1, .columns = 7, .row_labels = rows, .column_labels = label};
     print(&map, false);
     assert_non_null(strstr(text, "un        .04 ░.06 ▒.30 ▓.60 █.80  nan\n"));
+}
+
+/* A word of several pieces attends to its own first ones: only zeros are masked. */
+TEST(causal_mask)
+{
+    const float own[] = {0.5f, 0.5f, 0, 1};
+    HeatMap map = small;
+    map.weight = own, map.causal = 1;
+    print(&map, false);
+    assert_string_equal(text, "       one  two\n  un  ▓.50 ▓.50\ndeux       █1.0\n");
+    const float none[] = {0, 0, 1, 0};
+    map.weight = none;
+    for (; map.causal <= 2; map.causal++) {  // 2: the first column is of the first row's word
+        int cells = 0;
+        print(&map, true);
+        for (const char *at = text; (at = strstr(at, "\033[0m")); at++) cells++;
+        assert_int_equal(cells, map.causal == 1 ? 3 : 1);
+    }
 }
 
 /* A cell has the colour of its number as background, and text with contrast. */
