@@ -182,12 +182,13 @@ static void describe(Section *s, const Drawing *d, int head, double share)
 
 /* ---- the maps ---- */
 
-/* How many labels of one side are shown, from choice->first_word on; below 1 if there is none. */
-static int count_shown(const Choice *choice, const Labels *labels)
+/* How many labels of one side are shown, from `first` (=) on; below 1 if there is none. The first word
+ * that the decoder reads is its second label, after <pad>. */
+static int count_shown(int *first, const Choice *choice, const Labels *labels)
 {
-    if (!choice->first_word) return labels->count;
-    int last = choice->last_word < labels->count ? choice->last_word : labels->count;
-    return last - choice->first_word + 1;
+    int before = !labels->sentence - 1, last = choice->last_word + before + 1;
+    *first = choice->first_word ? choice->first_word + before : 0;
+    return (choice->first_word && last < labels->count ? last : labels->count) - *first;
 }
 
 /* Makes map i of a section, the large one (0) or a small one, and what is drawn of it. */
@@ -195,8 +196,8 @@ static bool section_map(Section *s, const Drawing *d, const PictureBest *best, i
 {
     const Choice *choice = d->input->choice;
     const Labels *row = s->row, *column = s->column;
-    int first = choice->first_word ? choice->first_word - 1 : 0;
-    int rows = count_shown(choice, row), columns = count_shown(choice, column);
+    int first, left, rows = count_shown(&first, choice, row),
+                     columns = count_shown(&left, choice, column);
     bool cross = s->kind == ATTENTION_CROSS, bare = choice->bare;
     int chosen = choice->head, layer = s->layer,
         head = chosen == CHOICE_BEST ? best->head : chosen;
@@ -209,7 +210,7 @@ static bool section_map(Section *s, const Drawing *d, const PictureBest *best, i
     if (!make_map(map, d, s->kind, layer, head)) return false;
     map_crop(map, first, rows, 0, map->columns);  // the measures are of the rows that are shown
     bool causal = s->kind == ATTENTION_DECODER;
-    bool greys = column->special[first] || column->special[first + columns - 1];
+    bool greys = column->special[left] || column->special[left + columns - 1];
     if (i == 0)
         describe(s, d, head,
                  greys ? map_share(map, row->special + first, column->special, causal && !first)
@@ -221,7 +222,7 @@ static bool section_map(Section *s, const Drawing *d, const PictureBest *best, i
                  !framed ? ""
                  : cross ? " · aligns best"
                          : " · lowest entropy");
-    map_crop(map, 0, rows, first, columns);
+    map_crop(map, 0, rows, left, columns);
     bool labelled = i == 0 || (map->rows <= LABELLED && map->columns <= LABELLED);
     bool numbers = i == 0 && has_numbers(s, d) && !bare;
     s->heat[i] =
@@ -232,13 +233,13 @@ static bool section_map(Section *s, const Drawing *d, const PictureBest *best, i
                   .row_special = row->special + first,
                   .row_unknown = row->unknown + first,
                   .row_numbers = numbers ? row->probability + first : NULL,
-                  .column_labels = labelled ? (const char *const *)column->text + first : NULL,
-                  .column_special = column->special + first,
-                  .column_unknown = column->unknown + first,
+                  .column_labels = labelled ? (const char *const *)column->text + left : NULL,
+                  .column_special = column->special + left,
+                  .column_unknown = column->unknown + left,
                   .title = bare ? NULL : panel->title,
                   .note = bare ? NULL : panel->note,
                   .outlined = framed,
-                  .causal = causal};
+                  .causal = causal + left - first};
     return true;
 }
 
@@ -262,9 +263,11 @@ static bool section_make(Drawing *d, int k)
     s->row = &d->labels[labels_rows(s->kind)], s->column = &d->labels[labels_columns(s->kind)];
     for (int i = 0; i < 2; i++) {
         const Labels *labels = i ? s->column : s->row;
-        if (count_shown(choice, labels) < 1)
-            return error_set(d->error, "`words` %d-%d: a sentence has only %d words",
-                             choice->first_word, choice->last_word, labels->count);
+        int first, words = labels->count - 1;  // without </s> or <pad>
+        if (count_shown(&first, choice, labels) < 1)
+            return error_set(d->error, "`words` %d-%d: a sentence has only %d word%s",
+                             choice->first_word, choice->last_word, words,
+                             words == 1 ? "" : "s");
     }
     if (!find_best(&best, d, s->kind)) return false;
     s->layers = snapshot_layers(d->input->snapshot, s->kind), s->heads = d->heads;

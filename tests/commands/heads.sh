@@ -66,6 +66,8 @@ translate --bare --head 2 --layer 1 --attention bare.png "jane visits africa" >o
 check "of one head, too" test -s bare.png
 translate --words 2-3 --show "jane visits africa in september" >shown
 check "--words shows these" sh -c 'grep -qx " *visits *africa *" shown && ! tail -n +2 shown | grep -q "jane\|</s>"'
+translate --attention-kind decoder --words 3-5 --show "my sister does not see the red car" >shown
+check "and no others of the words read" sh -c 'grep -qx " *ne *voit *pas" shown && grep -q "^ *pas .*[.]51$" shown'
 for range in 0:0.5 auto 0.1:0.2; do
     translate --range $range --attention range$range.png "jane visits africa" >out
     check "--range $range" test -s range$range.png
@@ -80,7 +82,7 @@ translate --bare --words 1-9 --attention auto.png --range auto "$long" >out
 check "the colours of a part of a long sentence follow its weights" cmp part.png auto.png
 wrong "a range that is none" 2 "takes auto or LOW:HIGH" translate --attention a.png --range 0.5:0 "jane sleeps"
 wrong "words that are none" 2 "takes FIRST-LAST, such as 10-25, not '9-2'" translate --show --words 9-2 "jane sleeps"
-wrong "words past the end" 1 "a sentence has only 4 words" sh -c '"$0" "$@" >/dev/null' \
+wrong "words past the end" 1 "a sentence has only 3 words" sh -c '"$0" "$@" >/dev/null' \
     "$BIN/translate" --quiet --model "$toy/model.safetensors" --words 8-9 --show "jane sleeps"
 wrong "a page" 2 "a .png, .svg or .pdf file" translate --bare --attention x.html "jane sleeps"
 for option in "--words 1-2" "--range 0:0.5" "--range auto" "--font Sans"; do
