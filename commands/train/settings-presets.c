@@ -149,14 +149,23 @@ static double validation_work(const TrainingConfig *t, const CorpusReport *train
     return work / (3 * fmin(tokens_of(train), t->batch_tokens));
 }
 
+enum { UNLIMITED = 5000 };  // updates, of a run that may have any number
+
+/* The weight of R-Drop: few updates are better without. */
+static double r_drop_of(const Settings *s, const CorpusReport *train)
+{
+    static const double FEW = 0.5;  // of all updates
+    int updates = s->training.max_updates ? s->training.max_updates : UNLIMITED;
+    return updates < FEW * length(s, train) ? 0 : size_of(s)->r_drop;
+}
+
 static void set_pace(Settings *s, const CorpusReport *train, const CorpusReport *valid)
 {
     enum { VALIDATIONS = 20, APART = 250 };  // at most; updates, at least
     static const double SHARE = 0.1;         // of the work that is validation's, at most
-    static const double FEW = 0.5;           // of all updates: better without R-Drop
     TrainingConfig *t = &s->training;
-    double updates = t->max_updates ? t->max_updates : 5000;
-    if (updates < FEW * length(s, train)) t->r_drop = 0;
+    double updates = t->max_updates ? t->max_updates : UNLIMITED;
+    t->r_drop = r_drop_of(s, train);
     t->warmup = (int)fmin(1000, updates / 6);
     t->ema = fmax(0, round(1000 * fmin(0.999, 1 - 8 / updates)) / 1000);
     double count = fmin(fmin(VALIDATIONS, updates / APART),
@@ -197,19 +206,27 @@ bool auto_lengthen(Settings *s, const CorpusReport *train, const CorpusReport *v
 void auto_report(const Settings *s, const CorpusReport *train)
 {
     const TrainingConfig *t = &s->training;
+    double usual = size_of(s)->r_drop, r_drop = r_drop_of(s, train);
+    bool bf16 = t->precision == PRECISION_BF16;
     char words[NUMBER_TEXT], pairs[NUMBER_TEXT], updates[NUMBER_TEXT];
     console_say(
         "automatic     as the text has about %s words in %s pairs; options override it:",
         number_text(words, s->words), number_text(pairs, s->pairs));
-    console_say("  learns with Muon, rate %g, dropout %g%s", t->learning_rate, t->dropout,
-                t->r_drop > 0            ? " and R-Drop, since it will read each sentence often"
-                : size_of(s)->r_drop > 0 ? " and no R-Drop, which takes more updates"
-                                         : "");
-    console_say("  for         %s updates of %d tokens: %.1f times through the text",
-                number_text(updates, t->max_updates), t->batch_tokens,
-                t->max_updates * fmin(1, t->batch_tokens / tokens_of(train)));
-    console_say("  products    %s",
-                t->precision == PRECISION_BF16
-                    ? "bf16, which this processor multiplies faster"
-                    : "float: this processor does not multiply bf16 faster");
+    console_say("  learns with %s, rate %g, dropout %g%s%s",
+                t->optimizer == OPTIMIZER_MUON ? "Muon" : "Adam", t->learning_rate, t->dropout,
+                t->r_drop > 0 ? " and R-Drop"
+                : usual > 0   ? " and no R-Drop"
+                              : "",
+                t->r_drop != r_drop || usual == 0 ? ""  // it is given, or as usual
+                : r_drop > 0                      ? ", since it will read each sentence often"
+                                                  : ", which takes more updates");
+    if (t->max_updates)
+        console_say("  for         %s%s updates of %d tokens: %.1f times through the text",
+                    t->max_epochs || t->patience ? "at most " : "",
+                    number_text(updates, t->max_updates), t->batch_tokens,
+                    t->max_updates * fmin(1, t->batch_tokens / tokens_of(train)));
+    console_say("  products    %s%s", bf16 ? "bf16" : "float",
+                bf16 != bf16_is_faster() ? ""  // it is given
+                : bf16                   ? ", which this processor multiplies faster"
+                                         : ": this processor does not multiply bf16 faster");
 }

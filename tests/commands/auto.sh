@@ -29,6 +29,17 @@ auto $small --weight 2 --dry-run --output run
 says "with R-Drop" "dropout 0.2 and R-Drop, since it will read each sentence often$"
 auto $small --weight 2 --max-updates 20 --dry-run --output run
 says "few updates do without R-Drop" "dropout 0.2 and no R-Drop, which takes more updates$"
+auto $small --weight 2 --max-updates 20 --r-drop 2 --optimizer adam --patience 3 --dry-run --output run
+says "what is given has no reason" "^  learns with Adam, rate .* and R-Drop$"
+says "and ends earlier" "^  for  *at most 20 updates"
+auto $small --weight 2 --r-drop 0 --max-updates 0 --dry-run --output run
+says "no R-Drop because it is not wanted" "and no R-Drop$"
+check "no number of updates that has no limit" sh -c '! grep -q "^  for" err'
+for precision in bf16 float; do
+    auto $small --precision $precision --dry-run --output run
+    sed -n 's/^  products *//p' err >>products
+done
+check "a reason for one of two precisions" test "$(grep -c processor products)" -eq 1
 auto --weight 2 --d-model 64 --dry-run --output run
 says "the heads divide a width that is given" "^model .* width 64, 4 heads"
 auto --preset tiny --dry-run --output run
