@@ -2,7 +2,7 @@
  *
  * Ticks are at 1, 2 or 5 times a power of ten (Heckbert 1990, "Nice numbers for graph labels"). A
  * logarithmic axis has them at powers of ten and, if it spans few decades, at 2, 5 and more times
- * these. If it spans less than a factor of about 3, it has linear ticks. */
+ * these. If it spans less than a factor of 3, it has linear ticks. */
 #include "plots/curves.h"
 
 #include <math.h>
@@ -49,9 +49,10 @@ static void add_tick(Axis *axis, double value, double step)
     format_tick(axis->label[axis->ticks++], value, step);
 }
 
-static void linear_ticks(Axis *axis, bool tight, int wanted)
+/* least: the smallest step */
+static void linear_ticks(Axis *axis, bool tight, int wanted, double least)
 {
-    double step = nice_above((axis->high - axis->low) / wanted);
+    double step = fmax(nice_above((axis->high - axis->low) / wanted), least);
     double first = floor(axis->low / step + 1e-9), last = ceil(axis->high / step - 1e-9);
     if (!tight) {
         axis->low = first * step;
@@ -94,9 +95,9 @@ static void repair(Axis *axis)
     }
 }
 
-/* Finishes an axis with about `wanted` ticks (2 to 8). tight: it ends at its bounds instead of at
- * the next ticks. A logarithmic one has a margin. */
-static void make_ticks(Axis *axis, bool tight, int wanted)
+/* Finishes an axis with about `wanted` ticks (2 to 8). updates: it ends at its bounds instead of at the
+ * next ticks, which are whole numbers. A logarithmic one has a margin. */
+static void make_ticks(Axis *axis, bool updates, int wanted)
 {
     repair(axis);
     if (axis->most > 0 && axis->most > axis->low) {
@@ -107,11 +108,12 @@ static void make_ticks(Axis *axis, bool tight, int wanted)
         double margin = pow(axis->high / axis->low, 0.05);
         axis->low /= margin;
         axis->high *= margin;
-        log_ticks(axis, wanted);
+        if (axis->high >= 3 * axis->low) log_ticks(axis, wanted);
+        wanted += wanted / 3;
     }
     if (axis->ticks >= 2) return;
     axis->ticks = 0;
-    linear_ticks(axis, tight || axis->log, wanted);
+    linear_ticks(axis, updates || axis->log, wanted, updates);
 }
 
 double axis_place(const Axis *axis, double value)

@@ -21,7 +21,7 @@ double axis_place(const Axis *axis, double value);
 
 typedef struct Series {
     const char *label;  // in the legend; or NULL
-    const double *x;    // [count], ascending
+    const double *x;    // [count], ascending: updates, so that ticks are whole numbers
     const double *y;    // [count]; values that are not finite are not drawn
     int count;          // may be 0
     int color;          // of the palette's PALETTE_SERIES series, which repeat
