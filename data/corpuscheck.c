@@ -54,6 +54,14 @@ static bool is_doubled(CorpusSentence line)
     return is_quoted(line) && memmem(line.text + 1, line.length - 2, "\"\"", 2);
 }
 
+/* A TAB; or in a line in quotation marks "," or ";". */
+static bool is_table(CorpusSentence line)
+{
+    return memchr(line.text, '\t', line.length) ||
+           (is_quoted(line) && (memmem(line.text, line.length, "\",\"", 3) ||
+                                memmem(line.text, line.length, "\";\"", 3)));
+}
+
 /* Whether the line has `open`, one to `most` letters, digits, # or /, and `close`. */
 static bool has_markup(CorpusSentence line, char open, char close, size_t most)
 {
@@ -95,6 +103,8 @@ static bool has(CorpusCheckKind kind, CorpusSentence s, CorpusSentence t)
     case CHECK_SAME: return is_same(s, t);
     case CHECK_NUMBERED: return is_number(s) || is_address(s);
     case CHECK_NUMBERED_TARGET: return is_number(t) || is_address(t);
+    case CHECK_TABLE: return is_table(s);
+    case CHECK_TABLE_TARGET: return is_table(t);
     case CHECK_QUOTED: return is_quoted(s) || is_quoted(t);
     case CHECK_DOUBLED: return is_doubled(s) || is_doubled(t);
     case CHECK_ENTITIES: return has_markup(s, '&', ';', 8) || has_markup(t, '&', ';', 8);

@@ -15,6 +15,8 @@ typedef enum {
     CHECK_SAME,             // pairs whose sides are equal
     CHECK_NUMBERED,         // pairs whose source is a number or an address, http:// or https://
     CHECK_NUMBERED_TARGET,  // whose target is one
+    CHECK_TABLE,            // pairs whose source is a row of a table, with a TAB or ","
+    CHECK_TABLE_TARGET,     // whose target is one
     CHECK_ENTITIES,         // pairs with &amp; or another entity
     CHECK_TAGS,             // pairs with <b> or another tag, or one of subtitles, {\an8}
     CHECK_PIECES,           // pairs with marks of subwords: ▁, @@, ￭, ## or Ġ

@@ -55,6 +55,12 @@ static bool check_side(const CorpusCheck *check, size_t pairs, CorpusSide side,
     char where[32] = "", what[80] = "a number or an address";
     char advice[80] = "is it the right file?";
     int column[SIDES] = {2, 4};
+    size_t table = check->pairs[CHECK_TABLE + side];
+    if (file->target && table * 2 > pairs)
+        return error_set(error,
+                         "%s is a table, with a TAB or \",\" in %zu of %zu lines: give it "
+                         "alone, as --train-tsv or --valid-tsv (--force trains on it as it is)",
+                         side ? file->target : file->source, table, pairs);
     if (!label && !same) return true;
     if (!find_columns(column, file)) {
         if (!label && both) return true;
@@ -312,6 +318,9 @@ static void warn_of(const CorpusCheck *check, CorpusCheckKind from, size_t pairs
         const char *what;
     } warnings[CHECKS] = {
         [CHECK_SAME] = {20, "have the same text on both sides: the model learns to copy it"},
+        [CHECK_TABLE] = {100, "have a TAB or \",\" in the source, as rows of a table have"},
+        [CHECK_TABLE_TARGET] = {100, "have a TAB or \",\" in the translation, as rows of a "
+                                     "table have"},
         [CHECK_ENTITIES] = {100, "have entities such as &amp;, which the model learns: python3 "
                                  "-c 'import html,sys; sys.stdout.write(html.unescape("
                                  "sys.stdin.read()))' <OLD >NEW undoes them"},

@@ -142,6 +142,13 @@ says "a name of the language" "^train: column 1 of named.tsv is 'en' in nearly a
 sed 's/.*/no/' train.t >no.t
 dry --train-source train.s --train-target no.t
 says "a file that repeats a word" "^train: no.t is 'no' in nearly all lines, .* is it the right file?"
+sed 's/\(.*\)\t\(.*\)/"\1","\2"/' pairs.tsv >pairs.csv
+for table in pairs.tsv pairs.csv; do
+    dry --train-source $table --train-target train.t
+    says "a table as the source: $table" "^train: $table is a table, with a TAB or \",\" in 400 of 400 lines: give it alone, as --train-tsv or --valid-tsv"
+done
+dry --train-source train.s --train-target train.t --valid-source train.s --valid-target pairs.tsv
+says "a table as the validation's target" "^train: pairs.tsv is a table, with a TAB"
 sed 's/.*/"&"/' train.s >q.s && sed 's/.*/"&"/' train.t >q.t
 dry --train-source q.s --train-target q.t --valid-source q.s --valid-target q.t
 says "quotation marks of a spreadsheet" "^warning  *400 of 400 pairs (the first: line 1 of q.s) are in quotation marks, as spreadsheets"
