@@ -137,6 +137,21 @@ static double length(const Settings *s, const CorpusReport *train)
     return fmax(150, all / fmin(tokens, s->training.batch_tokens));
 }
 
+/* The updates of an epoch, an estimate: rather too many than too few. */
+static double epoch_of(const TrainingConfig *t, const CorpusReport *train)
+{
+    double pairs = (double)train->kept, tokens = tokens_of(train);
+    return fmin(pairs, ceil(tokens / fmax(1, t->batch_tokens - tokens / pairs)));
+}
+
+/* Updates until a limit; without one, a guess. */
+static double updates_of(const TrainingConfig *t, const CorpusReport *train)
+{
+    enum { GUESS = 5000 };
+    double updates = t->max_updates ? t->max_updates : t->max_epochs ? INFINITY : GUESS;
+    return t->max_epochs ? fmin(updates, t->max_epochs * epoch_of(t, train)) : updates;
+}
+
 /* The work of a validation as a share of that of an update, in tokens that pass forward through the
  * network; a decoded token is three (commands/train/run-validation.c). */
 static double validation_work(const TrainingConfig *t, const CorpusReport *train,
@@ -149,14 +164,11 @@ static double validation_work(const TrainingConfig *t, const CorpusReport *train
     return work / (3 * fmin(tokens_of(train), t->batch_tokens));
 }
 
-enum { UNLIMITED = 5000 };  // updates, of a run that may have any number
-
 /* The weight of R-Drop: few updates are better without. */
 static double r_drop_of(const Settings *s, const CorpusReport *train)
 {
     static const double FEW = 0.5;  // of all updates
-    int updates = s->training.max_updates ? s->training.max_updates : UNLIMITED;
-    return updates < FEW * length(s, train) ? 0 : size_of(s)->r_drop;
+    return updates_of(&s->training, train) < FEW * length(s, train) ? 0 : size_of(s)->r_drop;
 }
 
 static void set_pace(Settings *s, const CorpusReport *train, const CorpusReport *valid)
@@ -164,7 +176,7 @@ static void set_pace(Settings *s, const CorpusReport *train, const CorpusReport 
     enum { VALIDATIONS = 20, APART = 250 };  // at most; updates, at least
     static const double SHARE = 0.1;         // of the work that is validation's, at most
     TrainingConfig *t = &s->training;
-    double updates = t->max_updates ? t->max_updates : UNLIMITED;
+    double updates = updates_of(t, train);
     t->r_drop = r_drop_of(s, train);
     t->warmup = (int)fmin(1000, updates / 6);
     t->ema = fmax(0, round(1000 * fmin(0.999, 1 - 8 / updates)) / 1000);
@@ -197,6 +209,7 @@ bool auto_lengthen(Settings *s, const CorpusReport *train, const CorpusReport *v
     double updates = length(s, train);
     // three times as many still gain a little
     chosen.training.max_updates = (int)(fit > 0 ? fmax(1, fmin(3 * updates, fit)) : updates);
+    chosen.training.max_updates = (int)updates_of(&chosen.training, train);
     if (!settings_take(s, &chosen, error)) return false;
     chosen.training.max_updates = s->training.max_updates;
     set_pace(&chosen, train, valid);
@@ -220,11 +233,11 @@ void auto_report(const Settings *s, const CorpusReport *train)
                 t->r_drop != r_drop || usual == 0 ? ""  // it is given, or as usual
                 : r_drop > 0                      ? ", since it will read each sentence often"
                                                   : ", which takes more updates");
-    if (t->max_updates)
+    if (t->max_updates || t->max_epochs)
         console_say("  for         %s%s updates of %d tokens: %.1f times through the text",
                     t->max_epochs || t->patience ? "at most " : "",
-                    number_text(updates, t->max_updates), t->batch_tokens,
-                    t->max_updates * fmin(1, t->batch_tokens / tokens_of(train)));
+                    number_text(updates, updates_of(t, train)), t->batch_tokens,
+                    updates_of(t, train) / epoch_of(t, train));
     console_say("  products    %s%s", bf16 ? "bf16" : "float",
                 bf16 != bf16_is_faster() ? ""  // it is given
                 : bf16                   ? ", which this processor multiplies faster"

@@ -66,6 +66,14 @@ auto --dropout 0.25 --max-updates 15 --output run
 check "with less on its command line, too" test $? -eq 0
 wrong "but not with another shape" 1 "started with another --d-model" "$latest" "$BIN/train" $corpus --d-model 32 --output run
 
+rm -rf run
+auto $small --max-epochs 5 --output run
+has "the warm-up follows the epochs" warmup "$(($(sed -n 's/^done: \([0-9]*\) updates.*/\1/p' err) / 6))"
+check "and the schedule ends with them" awk '
+    /"learning_rate"/ { sub(/.*"learning_rate":/, ""); rate = $0 + 0 } END { exit !(rate < 1e-3) }' run/metrics.jsonl
+auto $small --max-updates 0 --max-epochs 2 --dry-run --output other
+says "so it is without a number of updates" "^  for  *[1-9][0-9]* updates .*: 2[.0-9]* times through the text$"
+
 # --time: the updates that fit, and the same bits as a run of so many.
 rm -rf run
 begin=$(date +%s)
