@@ -28,7 +28,8 @@ static const Option run_options[] = {
      "defaults for the options below, listed at the end; auto: chosen from the text, or toy for "
      "the built-in corpus", OPTION_COMMON},
     {"config", OPTION_TEXT, FIELD(config), 0, 0, NULL, "FILE",
-     "read options from a config.json of another run", 0},
+     "read options from a config.json of another run; files that are named take the place of its files",
+     0},
     {"output", OPTION_TEXT, FIELD(output), 0, 0, NULL, "DIR",
      "folder of the run; default: checkpoints/<preset>. A run that is in it is resumed",
      OPTION_COMMON},
@@ -313,12 +314,30 @@ static bool check(const Settings *s, Error *error)
     return check_vocabulary(s, error);
 }
 
-static bool apply_given(Settings *s, Error *error)
+/* Forgets the files of a corpus that `config` names, if the command line names any of it. */
+static void forget_files(Settings *s, CorpusNames *names, const char *const option[3])
 {
     const Given *given = &s->given;
-    return (!given->text || options_from_json(s->groups, SETTINGS_GROUPS, given->text,
-                                              given->config, false, error)) &&
-           options_parse(s->groups, SETTINGS_GROUPS, given->argc, given->argv, NULL, error);
+    bool named = false;
+    for (int i = 0; i < 3; i++)
+        named |= options_find_text(s->groups, SETTINGS_GROUPS, given->argc, given->argv,
+                                   option[i]) != NULL;
+    if (!named) return;
+    strings_free(&names->source), strings_free(&names->target), strings_free(&names->tsv);
+    if (names == &s->data.train) strings_free(&s->data.weight);
+}
+
+static bool apply_given(Settings *s, Error *error)
+{
+    static const char *const TRAIN[] = {"train-source", "train-target", "train-tsv"},
+                             *const VALID[] = {"valid-source", "valid-target", "valid-tsv"};
+    const Given *given = &s->given;
+    if (given->text && !options_from_json(s->groups, SETTINGS_GROUPS, given->text,
+                                          given->config, false, error))
+        return false;
+    forget_files(s, &s->data.train, TRAIN);
+    forget_files(s, &s->data.valid, VALID);
+    return options_parse(s->groups, SETTINGS_GROUPS, given->argc, given->argv, NULL, error);
 }
 
 static void take_network(Settings *to, const Settings *from)

@@ -41,6 +41,11 @@ says "several files: all pairs" "^training *1195 pairs of 1200 that were read"
 says "several files: which one" "both lines are empty (lines holes.s:9, more.tsv:3)"
 says "several files: validation" "^validation *60 pairs, "
 
+"$latest" "$BIN/train" $corpus --weight 2 ${tiny% --dry-run*} --max-updates 1 --quiet --output named 2>err
+"$BIN/train" --config named/config.json --train-tsv more.tsv --dry-run --output run 2>err
+says "a corpus replaces that of --config" "^training *399 pairs of 400 that were read"
+says "but not its validation files" "^validation *60 pairs, "
+
 dry --train-tsv more.tsv --valid-split 40
 says "held out" "^  held out *40 pairs"
 says "held out: the rest" "^training *35[0-9] pairs of 400 that were read"
