@@ -569,10 +569,20 @@ void settings_changed(char text[CHANGED_TEXT], const Settings *s)
     }
 }
 
+/* Whether two paths, or NULL, are of one file. */
+static bool same_path(const char *a, const char *b)
+{
+    char one[PATH_MAX], two[PATH_MAX];
+    return same_text(a, b) ||
+           (a && b && realpath(a, one) && realpath(b, two) && !strcmp(one, two));
+}
+
+/* Whether two lists name other files; one that is gone may have another name now. */
 static bool lists_differ(const StringList *now, const StringList *then)
 {
     bool other = now->count != then->count;
-    for (int i = 0; i < now->count && !other; i++) other = strcmp(now->item[i], then->item[i]);
+    for (int i = 0; i < now->count && !other; i++)
+        other = !same_path(now->item[i], then->item[i]) && !access(then->item[i], F_OK);
     return other;
 }
 
@@ -588,22 +598,26 @@ bool settings_agree(Settings *s, const char *config, const char *path, Error *er
         chosen.training.seed = s->training.seed;  // it has chosen what is held out
         good = settings_take(s, &chosen, error);
     }
+    good = good && find_frozen(&was, error);
     const StringList *tokenizers = &s->data.tokenizer_model;
     const Option *o = good ? difference(&was, s, 0) : NULL;
     const char *other =
-        !same_text(was.fine_tuning.init, s->fine_tuning.init) ? "init"
+        !same_path(was.fine_tuning.init, s->fine_tuning.init) ? "init"
         : tokenizers->count && lists_differ(tokenizers, &was.data.tokenizer_model)
             ? "tokenizer-model"
         : lists_differ(&s->fine_tuning.teacher, &was.fine_tuning.teacher) ? "teacher"
         : s->fine_tuning.extend_vocabulary != was.fine_tuning.extend_vocabulary
             ? "extend-vocabulary"
-        : o ? o->name
-            : NULL;
+        : s->frozen != was.frozen                     ? "freeze"
+        : strcmp(settings_tag(s), settings_tag(&was)) ? "tag"
+        : o                                           ? o->name
+                                                      : NULL;
     if (good && other)
-        good = error_set(error,
-                         "the run in '%s' was started with another --%s: start a new one with "
-                         "another --output, or give the same options",
-                         path, other);
+        good =
+            error_set(error,
+                      "the run in '%s' was started with another --%s: start a new one with "
+                      "another --output, or give the same options, which its config.json has",
+                      path, other);
     int *count = &s->training.accumulators, older = was.training.accumulators;
     *count = older <= 1 ? trainer_first_accumulators(*count) : *count ? *count : older;
     was.training.accumulators = *count;

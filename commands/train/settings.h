@@ -104,10 +104,10 @@ void settings_documented(Settings *settings);
 enum { CHANGED_TEXT = 256 };
 void settings_changed(char text[CHANGED_TEXT], const Settings *settings);
 
-/* Whether a run with this configuration can be resumed with these settings: model, tokenizer and
- * teachers must be equal. If not, the error names the option that differs. If the number of
- * accumulators is 0, sets it to that of the run, or to trainer_first_accumulators if the run
- * has fewer than two: until version 1.0 threads could share one. A run without `augment`, of an
+/* Whether a run with this configuration can be resumed with these settings: model, tokenizer, tags,
+ * teachers and what is frozen must be equal. If not, the error names the option that differs.
+ * If the number of accumulators is 0, sets it to that of the run, or to
+ * trainer_first_accumulators if the run has fewer than two: until version 1.0 threads could share one. A run without `augment`, of an
  * earlier version, goes on with 0. Automatic settings become those of the run, but for what is
  * given. settings->before (=) the options of its training. */
 bool settings_agree(Settings *settings, const char *config, const char *path, Error *error);

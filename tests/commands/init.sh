@@ -56,6 +56,8 @@ for updates in 10 20; do
 done
 check "config.json has their names" "$latest" "$BIN/train" --config odd/config.json --output again
 check "and means the same" cmp odd/best.safetensors again/best.safetensors
+check "a model and a teacher of another spelling" "$latest" "$BIN/train" --config odd/config.json --output odd \
+    --init "./$odd/" --teacher "$PWD/$odd"
 wrong "another name is another model" 1 "started with another --init" "$latest" "$BIN/train" --config odd/config.json --output odd --init base
 wrong "a run does not go on with another model" 1 "started with another --init: start a new one" \
     tune --init base --output to10
@@ -166,6 +168,8 @@ check "they are named, and what is shared" \
 tune $tune --threads 1 --max-updates 10 --output stopped --quiet 2>err
 check "one thread, stopped and resumed" tune $tune --threads 1 --output stopped
 check "the same bytes" cmp frozen/last.safetensors stopped/last.safetensors
+wrong "it goes on only with the same parts frozen" 1 "another --freeze: start .*, which its config.json has$" \
+    tune --init base --ema 0.9 --weight-decay 0.1 --output stopped
 tune --init base --freeze encoder --freeze embeddings --ema 0.9 --weight-decay 0.1 --output twice 2>err
 check "--freeze may be repeated" test "$(losses frozen)" = "$(losses twice)"
 check "it makes a difference" test "$(losses frozen)" != "$(losses whole)"

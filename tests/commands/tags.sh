@@ -43,6 +43,7 @@ is "pairs are scored with it" "$(paste valid.from valid.to | translate --score |
 
 sed -i 's/^>>\([a-z]*\)<</[2\1]/' train.from valid.from
 check "another form, by its pattern" learn --output other --tag '\[2*\]' --max-updates 5
+wrong "with which alone the run goes on" 1 "started with another --tag: " learn --output other --max-updates 9
 is "is a token, too" "$("$BIN/translate" --model other --list-vocabulary | sed -n '1,12p' | grep -c '^\[2[a-z]*\]')" 2
 "$latest" "$BIN/train" $tiny --train-source train.from --train-target train.to --valid-source valid.from --valid-target valid.to \
     --tag '\[2*\]' --dry-run --output none 2>said
