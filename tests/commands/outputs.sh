@@ -34,6 +34,7 @@ spm 1 "1${space}one" >one.model
     for i in 1 2 3 4 5 6 7 8; do printf 'ninetyninehundredandninetynineNNNN'; done
     printf '\nONE TWO\377\n'
 } >lines
+tr A-Z a-z <lines >small
 # bad (+=) NAME, unless the rest succeeds.
 step() {
     name=$1
@@ -85,8 +86,12 @@ outputs() {
     word=$(grep -v '[^!-~]' list | head -n 1)
     [ -z "$word" ] || step neighbours translate --neighbours "$word"
     step export translate --export "$run.exported"
-    run=$run.exported made exported 5
-    step "the same translations" cmp plain.out exported.out
+    step small translate <small  # the folder does not say which case the model was trained on
+    mv step.out small.out
+    run=$run.exported
+    step exported translate <small
+    mv step.out exported.out
+    step "the same translations" cmp small.out exported.out
     if [ -z "$bad" ]; then pass "every output, with $kind"; else fail "every output, with $kind" "$bad"; fi
 }
 language 60 10
