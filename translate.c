@@ -268,13 +268,13 @@ static bool translate(Program *p, Error *error)
         if (p->passages.count && !translate_chunk(p, result == TEXT_ERROR ? NULL : error))
             return false;
     }
-    if (p->input.fence && result == TEXT_END && !file_stop) {
+    if (p->input.fence.count && result == TEXT_END && !file_stop) {
         progressbar_clear(&p->input.bar);
         command_say(p->news,
                     "line %lld begins a block of code that no line ends: nothing from there on "
                     "is translated; end it with a line %.*s",
-                    p->input.fence_line, (int)p->input.fence,
-                    p->input.fence_character == '~' ? "~~~" : "``````````");
+                    p->input.fence_line, p->input.fence.count,
+                    strchr("~~~---``````````", p->input.fence.mark));
     }
     return result != TEXT_ERROR;
 }

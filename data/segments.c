@@ -17,7 +17,9 @@
  * over more than one character or set, so the stack of ICU's matcher stays small. */
 #include "data/segments.h"
 
+#include <ctype.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unicode/ubrk.h>
@@ -29,11 +31,9 @@
 #include "base/options.h"
 
 // clang-format off
-enum { LINE, CODE, MARK, BREAK, CLOSING, OPENING, SHORT, PATTERNS };
+enum { LINE, MARK, BREAK, CLOSING, OPENING, SHORT, PATTERNS };
 static const char *const pattern[PATTERNS] = {
     [LINE] = "(.*)\\R?",
-    [CODE] =                                                                    // ``` or ~~~ of Markdown
-    "[ \\t]*(```|~~~(?!~))[^\\r\\n`]*(?=[\\r\\n])(?s:.*?)\\R[ \\t]*\\1[ \\t`~]*(?=\\R|\\z)",
     [MARK] =                                                                    // at a line's beginning:
     "[\\p{White_Space}\\uFEFF]+"
     "|[-+*\\p{Pd}\\p{So}\\u00B7\\u2022\\u2023\\u2043\\u2192]\\p{White_Space}+"  // - bullet, • bullet, → bullet
@@ -299,21 +299,44 @@ static void add_line(Finder *f, int begin, int end)
     }
 }
 
+bool fence_next(Fence *f, const char *line, size_t length)
+{
+    char text[200];  // the first of its characters
+    snprintf(text, sizeof text, "%.*s", (int)(length < sizeof text ? length : sizeof text),
+             line);
+    text[strcspn(text, "\r\n")] = 0;
+    const char *mark = text + strspn(text, " \t>"), *rest = mark;
+    bool quoted = memchr(text, '>', (size_t)(mark - text));
+    while (*mark && *rest == *mark) rest++;
+    const char *name = rest + strspn(rest, " \t"), *more = name + strcspn(name, " \t");
+    int count = (int)(rest - mark);
+    bool key = islower((unsigned char)*text) && text[strcspn(text, ": \t")] == ':';
+    if (f->quoted > quoted || (++f->lines == 2 && f->mark == '-' && !key)) f->count = 0;
+    if (f->count) {
+        if (*mark == f->mark && count >= f->count && !*name && quoted == f->quoted)
+            f->count = 0;
+        return true;
+    }
+    bool header = f->lines == 1 && mark == text && *mark == '-' && count == 3 && !*name;
+    bool code = count >= 3 && (*mark == '`' || (*mark == '~' && count == 3)) &&
+                !strchr(name, '`') && (!more[strspn(more, " \t")] || strpbrk(name, "={"));
+    if (header || code) *f = (Fence){count, f->lines, *mark, quoted};
+    return header || code;
+}
+
 static void add_lines(Finder *f, int length)
 {
     const struct SegmentTools *tools = f->out->tools;
     UText *text = utext_openUTF8(NULL, f->text, length, &f->status);
     ubrk_setUText(tools->sentences, text, &f->status);
     for (int i = 0; i < PATTERNS; i++) uregex_setUText(tools->expression[i], text, &f->status);
-    bool open = false;  // nothing ends the block of code that began last
+    Fence fence = {0};
     for (int at = 0, next; at < length && U_SUCCESS(f->status); at = next) {
-        int begin = open ? at : matched(f, CODE, at, length);
-        open |= begin == at && uregex_hitEnd(tools->expression[CODE], &f->status);
-        next = matched(f, LINE, begin, length);
+        next = matched(f, LINE, at, length);
         int end = uregex_end(tools->expression[LINE], 1, &f->status);
         if (U_FAILURE(f->status)) break;
-        add(f, at, begin, true, false);
-        add_line(f, begin, end);
+        if (fence_next(&fence, f->text + at, (size_t)(end - at))) add(f, at, end, true, false);
+        else add_line(f, at, end);
         add(f, end, next, true, false);
     }
     utext_close(text);

@@ -24,6 +24,18 @@ typedef struct Segments {
     struct SegmentTools *tools;  // of ICU, for the next text in the same language
 } Segments;
 
+/* A block of code in Markdown, or the header (front matter) between two lines --- that a text begins with. */
+typedef struct Fence {
+    int count, lines;  // characters of the line that began it, 0: it has ended; lines so far
+    char mark;         // `, ~ or -
+    bool quoted;       // after >
+} Fence;
+
+/* Whether the next line of a text is of a block: from one that begins with ``` (or more) or ~~~ and at most
+ * the name of a language and its attributes, "```js {1,3}", not "```So said he", to the next such line, or
+ * the end of its quotation or of the text. The first line of a header is a key: "title: …". Begin with {0}. */
+bool fence_next(Fence *fence, const char *line, size_t length);
+
 /* segments (=) those of valid UTF-8, of at most INT_MAX bytes. The language, such as "en" or "en_GB",
  * chooses the abbreviations after which no sentence ends ("Mr."); NULL if it is not known. *segments
  * begins zeroed; what it has allocated is used again. After a failure nothing is to be freed. */

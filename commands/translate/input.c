@@ -53,33 +53,15 @@ static bool is_blank(const char *line)
     return !line[strspn(line, " \t\r")];
 }
 
-/* Whether a line is of a block of code. One begins with ```, or more of them, or ~~~, and at most the
- * name of a language and its attributes: "```js {1,3}", not "```So said he". */
-static bool is_code(Input *input, const char *line)
-{
-    const char *mark = line + strspn(line, " \t");
-    size_t count = strspn(mark, *mark == '~' ? "~" : "`");
-    const char *rest = mark + count, *name = rest + strspn(rest, " \t");
-    if (input->fence) {
-        if (*mark == input->fence_character && count >= input->fence && is_blank(rest))
-            input->fence = 0;
-        return true;
-    }
-    if (count < 3 || (count > 3 && *mark == '~') || strchr(name, '`') ||
-        (!is_blank(name + strcspn(name, " \t\r")) && !strpbrk(name, "={")))
-        return false;
-    input->fence = count, input->fence_character = *mark;
-    input->fence_line = (long long)input->reader.line;
-    return true;
-}
-
 /* Reads a line of standard input, after a prompt if it is a terminal. */
 static TextResult read_line(Input *input, const char **line, size_t *length, Error *error)
 {
     if (input->prompt) fputs("> ", input->news), fflush(input->news);
     TextResult result = text_next(&input->reader, line, length, error);
     if (input->prompt && (result == TEXT_END || file_stop)) fputc('\n', input->news);
-    input->code = result == TEXT_LINE && is_code(input, *line);
+    bool open = input->fence.count;
+    input->code = result == TEXT_LINE && fence_next(&input->fence, *line, *length);
+    if (input->code && !open) input->fence_line = (long long)input->reader.line;
     return result;
 }
 
@@ -90,7 +72,7 @@ static TextResult read_paragraph(Input *input, const char **line, size_t *length
     TextResult result = TEXT_LINE;
     if (input->after) {
         *line = input->after, *length = input->after_length;
-        input->after = NULL, input->code = input->fence;
+        input->after = NULL, input->code = input->fence.count;
         return TEXT_LINE;
     }
     while ((result = read_line(input, line, length, error)) == TEXT_LINE) {

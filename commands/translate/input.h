@@ -25,9 +25,8 @@ typedef struct Input {
     size_t paragraph_size;    // allocated
     const char *after;        // the line after it, which is the next text; or NULL
     size_t after_length;
-    size_t fence;  // characters in the line that began the block of code; 0: it has ended
-    char fence_character;  // of these, ` or ~
-    long long fence_line;  // its number
+    Fence fence;
+    long long fence_line;  // the number of the line that began it
     bool code;         // the last line is of a block of code, its first and last ones included
     long long lines;   // returned so far
     StringList ahead;  // the lines by which input_is_pairs decided
@@ -42,8 +41,7 @@ bool input_open(Input *input, const Request *request, FILE *news, Error *error);
 void input_close(Input *input);  // does nothing for {0}
 
 /* The next line; checks that it is UTF-8. The result is that of text_next, but TEXT_END if a signal
- * has ended the waiting (base/file.h). Sets input->code: a block of code in standard input goes from a
- * line ``` or ~~~, as in Markdown, to the next such line, or to the end. */
+ * has ended the waiting (base/file.h). Sets input->code of standard input. */
 TextResult input_next(Input *input, const char **line, size_t *length, Error *error);
 
 /* *pairs (=) whether the input is pairs: there is a target, or the first line that is not empty has two

@@ -64,7 +64,7 @@ printf '%s\n' '```sh {1,3}' 'jane visits' '' 'africa' '~~~' '```' >code
 { echo 'jane visits africa'; cat code; echo '~~~'; echo 'jane visits africa'; echo '~~~'; echo '```so jane visits africa'; } >text
 translate '```so jane visits africa' >so
 { echo "$one"; cat code; echo '~~~'; echo 'jane visits africa'; echo '~~~'; cat so; } >lines
-gives "a block of code in standard input stays as it is" lines
+gives "a block of code stays as it is" lines
 gives "with --wrapped, too" lines --wrapped
 translate --json <text >out
 check "and with --json" sh -c 'test "$(grep -c "\"tokens\":\[\]" out)" = 9 && grep -q "^{\"line\":3,.*\"text\":\"jane visits\"" out'
@@ -73,6 +73,11 @@ check "and with --json" sh -c 'test "$(grep -c "\"tokens\":\[\]" out)" = 9 && gr
 "$BIN/translate" --model "$here/data/toy/model.safetensors" <text >out 2>err
 check "one that does not end goes to the end" cmp out lines
 check "which is said" grep -q '^translate: line 2 begins a block of code that no line ends: .* a line ```$' err
+printf '%s\n' --- 'title: jane visits africa' --- 'jane visits africa' '````md' 'jane visits' '```' '````' '> ~~~ sh' '> jane visits' 'my sister does not see the red car' '```' 'jane' >text
+sed "2!{s/^jane visits africa/$one/; s/^my sister.*/$two/}" text >lines
+gives "a header, and code in a quotation" lines
+translate -- "$(cat text)" >out
+check "a TEXT has the same blocks" cmp out lines
 translate --align -- "- jane visits africa" >out
 check "links count the words of the whole line" grep -qx -- "- $one ||| 1-1 2-2 3-3" out
 
