@@ -242,7 +242,10 @@ static bool append_text(Encoded *e, const Passages *p, const char *text, size_t 
                (from_case == CASE_SENTENCE ||
                 lower(&lowered, p, clean, from_case, begins, error)) &&
                append(e, " ", space, unit, 1, error);
-        const char *word = lowered ? lowered : clean;
+        // an unknown word is copied as typed
+        bool as_typed = good && small && written == CASE_SENTENCE &&
+                        tokens_of(p, NULL, lowered, strlen(lowered)) >= UNKNOWN;
+        const char *word = lowered && !as_typed ? lowered : clean;
         good = good && append(e, word, strlen(word), unit, units, error);
         e->lowered |= good && word != clean && strcmp(word, clean);
         free(clean);
