@@ -85,7 +85,7 @@ static void warn_of_cut(Program *p)
             p->news,
             "line %lld has %s%d tokens without the end of a sentence; only the first "
             "%d are translated, as the model's limit is %d: make shorter sentences of it",
-            p->input.lines, passage->length > TOKENIZER_MAX_TEXT ? "at least " : "", cut,
+            p->input.line, passage->length > TOKENIZER_MAX_TEXT ? "at least " : "", cut,
             p->bundle->max_length - 1, p->bundle->max_length);
     }
 }
@@ -103,10 +103,10 @@ static bool add_text(Program *p, const char *line, size_t length, Error *error)
     else if (in_object && line[blank + 1] == '"')
         command_say(p->news,
                     "line %lld is no object with a text (%s): it is translated as it stands",
-                    p->input.lines, *why.text ? why.text : "there is no \"text\"");
+                    p->input.line, *why.text ? why.text : "there is no \"text\"");
     if (id && !json_is_string(id) && !json_is_integer(id)) {
         command_say(p->news, "line %lld: the id is neither a text nor an integer: left out",
-                    p->input.lines);
+                    p->input.line);
         id = NULL;
     }
     if (p->request.json)
@@ -134,6 +134,7 @@ static TextResult read_chunk(Program *p, Error *error)
         TextResult result = input_next(&p->input, &line, &length, error);
         if (result != TEXT_LINE) return result;
         if (!add_text(p, line, length, error)) return TEXT_ERROR;
+        passages->passage[passages->count - 1].line = p->input.line;
         warn_of_cut(p);
         input_warn_unknown(&p->input, &passages->passage[passages->count - 1].unknown, NULL);
     } while (passages->count < CHUNK && passages->lines.count < CHUNK &&
@@ -145,7 +146,7 @@ static TextResult read_chunk(Program *p, Error *error)
 static bool answer(Program *p, const Translation *translation, int i, Error *error)
 {
     char *text = NULL;
-    long long number = p->input.lines - p->passages.count + i + 1;
+    long long number = p->passages.passage[i].line;
     p->view.id = json_array_get(p->ids, (size_t)i);
     bool good = view_answer(&p->view, &text, &p->passages, i, translation, number, error);
     if (good && p->request.reference.count) {

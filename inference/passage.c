@@ -641,18 +641,23 @@ static bool add_run(Passages *p, int first, int last, Error *error)
     return good;
 }
 
-/* Whether the kept text s ends no paragraph: it is one line break with blanks around it, or with the "> "
- * that the line before it, which is no heading, begins with. */
+/* Whether the kept text s ends no paragraph: it is one line break with blanks around it, but no two before
+ * it, or with all of the "> " that the line before it begins with, which is no heading or row of a table. */
 static bool is_wrap(const char *line, const char *text, const Segment *s)
 {
     const char *end = text + s->end, *first = memchr(text + s->begin, '\n', s->end - s->begin);
     if (!s->kept || !first++ || memchr(first, '\n', (size_t)(end - first))) return false;
-    if (!all_blank(text, s->begin, (size_t)(first - text))) return false;
+    if (!all_blank(text, s->begin, (size_t)(first - text)) ||
+        !strncmp(text + s->begin, "  ", 2) ||
+        memchr(line, '|', (size_t)(text + s->begin - line)))
+        return false;
     const char *mark = line + strspn(line, "> ");
     if (*mark == '#' && words_blank(mark[strspn(mark, "#")])) return false;
     size_t prefix = (size_t)(end - first);
-    return all_blank(first, 0, prefix) ||
-           (strspn(first, "> ") >= prefix && !strncmp(line, first, prefix));
+    size_t quoted = (size_t)(mark - line);
+    return (all_blank(first, 0, prefix) && !memchr(line, '>', quoted)) ||
+           (quoted >= prefix && !strncmp(line, first, prefix) &&
+            !memchr(line + prefix, '>', quoted - prefix));
 }
 
 /* The bytes of a soft hyphen at the end of text[0..end), or of a hyphen between two small letters, of which
@@ -692,7 +697,7 @@ static bool unwrap(Passages *p, Passage *passage, Error *error)
         if (wrap) hyphen = hyphen_at(text, to, text + s->end);
         if (hyphen) to -= hyphen;
         else to = (size_t)((char *)memmove(text + to, text + s->begin, bytes) + bytes - text);
-        if (wrap && !hyphen) memset(text + to - bytes, ' ', bytes);
+        if (wrap && !hyphen) text[(to -= bytes - 1) - 1] = ' ';
         const char *end = wrap || !s->kept ? NULL : memrchr(text + to - bytes, '\n', bytes);
         if (end) line = (size_t)(end + 1 - text);
     }

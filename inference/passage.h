@@ -49,6 +49,7 @@ typedef struct Passage {
     size_t length,
         tag;  // the bytes of the tag that it begins with, and those after it up to a word
     int first, count;    // its sentences; none if nothing is to translate
+    long long line;      // its number, for the caller
     StringList unknown;  // words and characters that the model does not know
 } Passage;
 

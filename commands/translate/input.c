@@ -71,12 +71,14 @@ static TextResult read_paragraph(Input *input, const char **line, size_t *length
     size_t end = 0;
     TextResult result = TEXT_LINE;
     if (input->after) {
+        input->line = (long long)input->reader.line;
         *line = input->after, *length = input->after_length;
         input->after = NULL, input->code = input->fence.count;
         return TEXT_LINE;
     }
     while ((result = read_line(input, line, length, error)) == TEXT_LINE) {
         bool alone = input->code || is_blank(*line);
+        if (!end) input->line = (long long)input->reader.line;
         if (alone && !end) return TEXT_LINE;
         if (!GROW(input->paragraph, input->paragraph_size, end + *length + 2))
             return error_memory(error, "for a paragraph"), TEXT_ERROR;
@@ -128,6 +130,7 @@ TextResult input_next(Input *input, const char **line, size_t *length, Error *er
     if (file_stop && result == TEXT_ERROR) result = TEXT_END;
     if (result != TEXT_LINE) return result;
     input->lines++;
+    if (!input->wrapped || input->texts->count) input->line = input->lines;
     const char *second;
     size_t first_length = *length, second_length;
     if (input->sources && pair_columns(input, *line, &first_length, &second, &second_length)) {
@@ -167,7 +170,7 @@ void input_warn_unknown(Input *input, const StringList *words, const char *what)
     progressbar_clear(&input->bar);
     fprintf(news, "%s: ", command_name());
     if (input->lines && input->texts->count != 1)
-        fprintf(news, "%s %lld%s", input->texts->count ? "text" : "line", input->lines,
+        fprintf(news, "%s %lld%s", input->texts->count ? "text" : "line", input->line,
                 what ? ", " : ": ");
     fprintf(news, "%s%snot in this model's vocabulary", what ? what : "", what ? ": " : "");
     for (int w = 0; w < words->count && w < MOST_WORDS; w++)

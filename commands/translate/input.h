@@ -29,6 +29,7 @@ typedef struct Input {
     long long fence_line;  // the number of the line that began it
     bool code;         // the last line is of a block of code, its first and last ones included
     long long lines;   // returned so far
+    long long line;    // the number of the last of them, or of the first line of a paragraph
     StringList ahead;  // the lines by which input_is_pairs decided
     int again;         // of these, how many input_next has returned once more
     const char *mark;  // between the columns of the first pair; NULL: none was read

@@ -60,6 +60,13 @@ gives "--wrapped joins the lines of a paragraph" lines --wrapped
 printf '%s\n' '# jane visits africa' '> jane vi-' "$(printf '> sits af\302\255')" '> rica' '> > my sister does not' '> > see the red car' '- jane visits' '  africa' '- my sister does not' 'see the red car' '> # jane visits africa' '> jane visits africa' >text
 printf '%s\n' "# $one" "> $one" "> > $two" "- $one" "- $two" "> # $one" "> $one" >lines
 gives "and of quotations, words with a hyphen, too, but no headings" lines --wrapped
+printf '%s\n' 'jane visits africa  ' 'my sister does not see the red car' '> > jane visits africa' '> my sister does not' '> see the red car' \
+    'jane visits africa | jane visits africa' 'jane visits africa | jane visits africa' >text
+printf '%s\n' "$one  " "$two" "> > $one" "> $two" "$one | $one" "$one | $one" >lines
+gives "but not what two blanks, another quotation or a row of a table ends" lines --wrapped
+printf '%s\n' 'jane visits africa' 'in september' '' 'jane visits' 'xanadu' '' '```' 'a' >text
+"$BIN/translate" --model "$here/data/toy/model.safetensors" --wrapped --json <text >out 2>err
+check "the number of a paragraph is that of its first line" sh -c 'test "$(sed "s/^{\"line\":\([0-9]*\),.*/\1/" out | tr "\n" " ")" = "1 3 4 6 7 8 " && grep -q "line 4: not in .*: xanadu" err'
 printf '%s\n' '```sh {1,3}' 'jane visits' '' 'africa' '~~~' '```' >code
 { echo 'jane visits africa'; cat code; echo '~~~'; echo 'jane visits africa'; echo '~~~'; echo '```so jane visits africa'; } >text
 translate '```so jane visits africa' >so
