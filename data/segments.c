@@ -31,7 +31,7 @@
 #include "base/options.h"
 
 // clang-format off
-enum { LINE, MARK, BREAK, CLOSING, OPENING, SHORT, PATTERNS };
+enum { LINE, MARK, BREAK, CLOSING, OPENING, BEGINNING, SHORT, PATTERNS };
 static const char *const pattern[PATTERNS] = {
     [LINE] = "(.*)\\R?",
     [MARK] =                                                                    // at a line's beginning:
@@ -46,6 +46,11 @@ static const char *const pattern[PATTERNS] = {
     "|(\\p{Nd}{1,3}(\\.\\p{Nd}{1,3}){0,4}|[a-z]|[ivx]{2,7}|[IVX]{1,7})\\.\\p{White_Space}"
     "(?!\\p{L}\\.)"                                                             // 1. 1.2. IV., not I. M. Pei
     "|\\p{Nd}{1,3}[\\u3001\\uFF0E]"                                             // 1、
+    "|\\p{Nd}{1,3}(:|/|\\.-)\\p{White_Space}(?=\\p{L})"                         // 1: 1/ 1.-
+    "|(\\p{Nd}{1,3}|\\p{Nd}{1,2}:\\p{Nd}{2})(?=\\p{White_Space}\\p{Pd}\\p{White_Space}[\\p{Lu}\\p{Lo}])"  // 10:30 - Lunch
+    "|[-=]>\\p{White_Space}|:\\p{White_Space}++(?=\\p{L})"                      // -> so, : definition
+    "|\\[\\^[^\\[\\]\\s]{1,40}\\]:\\p{White_Space}|\\[![A-Z]{3,20}\\][-+]?(?=\\p{White_Space}|$)"  // [^1]: note, [!NOTE]
+    "|\\[[^\\[\\]]{1,99}\\]:\\p{White_Space}++<?([a-z]{3,10}:|[./#])\\S*"       // [a]: https://…
     "|\\[\\p{Nd}{1,4}\\]\\p{White_Space}"                                         // [1]
     "|(\\p{Nd}{1,3}(\\.\\p{Nd}{1,2}){1,4}|\\p{Nd}{1,2}:\\p{Nd}{2})\\p{White_Space}"  // 1.1 Title, 10:30 Lunch,
     "(?=\\p{Lu}(?!hr)[\\p{Ll}'\u2019 ])"                                        // not 10:30 Uhr, 3.5 metres
@@ -59,7 +64,8 @@ static const char *const pattern[PATTERNS] = {
     "(?![A-Za-z]{2,30}([{\\[$^_/]|[\\w\\\\]{0,60}\\.[a-z]|\\\\[^nr]))",           // C:\new, a\ref{b}
     [CLOSING] = "[\\p{Pe}\\p{Pf}\\p{Pi}\"'*_~`\u00B9\u00B2\u00B3\u2070-\u2079]"      // ." .¹
     "|\\[\\p{Nd}{1,3}\\]|</[A-Za-z][^<>]{0,99}>",                                // .[1] .</b>
-    [OPENING] = "[(\\p{Pi}\"'*_\\p{Sc}]|<[A-Za-z][^<>]{0,99}>\\p{White_Space}*",
+    [OPENING] = "[(\\p{Pi}\"'*_\\p{Sc}]|<(?!http)[A-Za-z][^<>]{0,99}>\\p{White_Space}*",
+    [BEGINNING] = "[\\p{Lu}\\p{Nd}{\\[%#@:`]|<?(https?:|www\\.)",                   // after a full stop
     [SHORT] =  // abbreviations before a small letter, and before "5" or "{name}"
     "(?i:al|approx|ave|bzw|ca|capt|cf|co|corp|dept|dr|esp|etc|ft|inc|incl|jr|lbs?|lt|ltd|mlle|mme|mrs?|ms|mt|oz"
     "|prof|sgt|sq|sr|ste?|usw|vgl|vs)"
@@ -186,8 +192,7 @@ static int next_stop(Finder *f, int at, int end)
         while (stop > after && (next = matched(f, OPENING, opening, end)) > opening)
             opening = next;
         UChar32 first = char_at(f->text, opening, opening, end);
-        if (stop > after && (u_isupper(first) || u_isdigit(first) ||
-                             (first && first < 0x80 && strchr("{[%", first)) ||
+        if (stop > after && (matched(f, BEGINNING, opening, end) > opening ||
                              (u_isalpha(first) && !f->capitals)))
             return stop;
     }
