@@ -50,7 +50,10 @@ static void step_loss(const Explanation *e, const Update *u)
         int id = best[k].id;
         double dz = (double)loss_logit_gradient(&s->activations.loss, row, id, m, C);
         double q = rest + (k ? 0 : 1 - smoothing);
-        put_label(e, "  ", tokenizer_shown(e->vocabulary->tokenizer[TARGET], id), LABEL);
+        put_label(e, "  ",
+                  k ? tokenizer_shown(e->vocabulary->tokenizer[TARGET], id)
+                    : e->labels[TOKENS_TARGET].text[row],
+                  LABEL);
         fprintf(e->out, " %8.5f %9.5f %10.5f %12.6f\n", m * dz + q, q, m * dz, dz);
     }
     fputc('\n', e->out);

@@ -316,7 +316,10 @@ static bool step_probabilities(Explanation *e, const real *y, Error *error)
         double p = exp((double)z[id] - best[0].value) / sum;
         if (k == count && seen) break;
         seen += id == right;
-        put_label(e, "  ", tokenizer_shown(e->vocabulary->tokenizer[TARGET], id), LABEL);
+        put_label(e, "  ",
+                  id == right ? e->row[e->word]
+                              : tokenizer_shown(e->vocabulary->tokenizer[TARGET], id),
+                  LABEL);
         put_number(e, (double)z[id]);
         fprintf(e->out, " %12.4f", p);
         blocks_bar(e->out, p, 24);

@@ -62,8 +62,16 @@ static void find_tokens(bool *stands, const Bundle *bundle, CorpusSide side, FIL
     for (int id = 0; !good && id < tokenizer_vocab_size(tokenizer); id++) stands[id] = true;
 }
 
-/* line [1+H] (=) by the embeddings, of all tokens but the word, and by the keys of each head, of
- * those that stand there. The word and some tokens form a "sentence": without positions, the
+/* Whether a token is text, not a placeholder or a byte. */
+static bool is_text(const Tokenizer *tokenizer, int id)
+{
+    int placeholder = tokenizer_placeholder(tokenizer);
+    return tokenizer_byte(tokenizer, id) < 0 &&
+           (!placeholder || id < placeholder || id >= placeholder + PLACEHOLDERS);
+}
+
+/* line [1+H] (=) by the embeddings, of all text but the word, and by the keys of each head, of
+ * what stands there. The word and some tokens form a "sentence": without positions, the
  * queries and keys of the first layer depend on their own token only. */
 static bool compare(Line *line, const Bundle *bundle, CorpusSide side, const bool *stands,
                     int end, int word, Error *error)
@@ -88,7 +96,8 @@ static bool compare(Line *line, const Bundle *bundle, CorpusSide side, const boo
             int score = k ? c->attention_score : SCORE_COSINE;
             const real *q = v.Q.at + at * v.Q.stride, *key = v.K.at + at * v.K.stride;
             for (int i = 1; i <= n; i++)
-                if (k ? stands[id[i]] : id[i] != word)
+                if (is_text(bundle->vocabulary.tokenizer[side], id[i]) &&
+                    (k ? stands[id[i]] : id[i] != word))
                     best_add(line[k].best, &line[k].count, BEST, id[i],
                              v.scale * (double)score_functions[score].compare(
                                            q, key + i * v.K.stride, v.Q.columns));

@@ -21,3 +21,10 @@ LC_ALL=C sed 's/crc32[.]header/crc32.headex/; s|\\"data/toy/train.en.gz\\"|1    
 check "a training text without a name" sh -c 'grep -q "the training text (none) is not here" err && test "$(wc -l <words)" = 9'
 wrong "a word that is no token" 1 "'afrca' is no token of this model: see --list-vocabulary" translate --neighbours afrca
 wrong "--target without a reader" 2 "head-report" translate --target t "jane sleeps"
+
+# What is no text: placeholders, and the bytes of --byte-fallback.
+language 60 6
+"$latest" "$BIN/train" $tiny $corpus --tokenizer bpe --vocab-size 330 --byte-fallback --augment 0.5 --max-updates 2 --quiet --output run
+check "neighbours are text" sh -c '"$0/translate" --model run --quiet --neighbours one >words && grep -q ^encoder words && ! grep -q "<" words' "$BIN"
+"$BIN/translate" --model run --explain --word 25 --backward "one 25" >explained
+check "--explain ranks the number that is written" sh -c 'test $(grep -c "^  25  *-*[0-9.]*  *[0-9.]*" explained) -ge 2 && ! grep -q "<ph1>" explained'
