@@ -6,4 +6,6 @@
 #include "library/qkv.h"
 
 const Bundle *inside_model(const QkvModel *model);
+
+/* Its `each` is that of the translation, and must not be read without it. */
 const Snapshot *inside_attention(const QkvAttention *attention);

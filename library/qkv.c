@@ -451,7 +451,6 @@ typedef struct AttentionResult {
     IdLines target;     // a given translation, or none
     LazySnapshot lazy;  // of both
     const char **text;  // [sources + 3 targets] the pieces, and the snapshot's unknown[TARGET]
-    double *each;       // [targets] the snapshot's
 } AttentionResult;
 
 const Snapshot *inside_attention(const QkvAttention *attention)
@@ -467,7 +466,6 @@ void qkv_attention_free(QkvAttention *attention)
     passages_free(&a->source);
     idlines_free(&a->target);
     free(a->text);
-    free(a->each);
     free(a);
 }
 
@@ -487,8 +485,7 @@ static bool run(AttentionResult *a, const Bundle *bundle, const QkvHypothesis *t
                              .unknown = {(const char *const *)p->lines.unknown}};
     if (!snapshot_get(&a->lazy, error)) return false;
     const char **from = a->text = calloc((size_t)sources + 3 * (size_t)targets, sizeof *from);
-    if (target->each) a->each = calloc((size_t)targets, sizeof *a->each);
-    if (!from || (target->each && !a->each)) return error_memory(error, "for an attention map");
+    if (!from) return error_memory(error, "for an attention map");
     const char **to = from + sources, **read = to + targets, **replaced = read + targets;
     for (int i = 0; i < sources; i++)
         from[i] = tokenizer_piece(tokenizer[SOURCE], p->lines.ids.id[i]);
@@ -498,11 +495,10 @@ static bool run(AttentionResult *a, const Bundle *bundle, const QkvHypothesis *t
         to[i] = tokenizer_piece(tokenizer[TARGET], id);
         read[i] = i ? to[i - 1] : tokenizer_piece(tokenizer[TARGET], c->vocab - 1);
         replaced[i] = span ? span->text : a->target.count ? a->target.unknown[i] : NULL;
-        if (target->each) a->each[i] = target->each[i];
     }
     a->out = (QkvAttention){sources,           targets,           from,    to, read,
                             c->encoder_layers, c->decoder_layers, c->heads};
-    a->lazy.unknown[TARGET] = replaced, a->lazy.each = a->each;
+    a->lazy.unknown[TARGET] = replaced, a->lazy.each = target->each;
     return (a->target.count || copying_choose(replaced, &a->lazy, error)) &&
            snapshot_get(&a->lazy, error);
 }
