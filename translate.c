@@ -476,6 +476,17 @@ static bool print_help(bool brief, Error *error)
     return stream_flush(stdout, "the help", error);
 }
 
+static void say_replaced(FILE *news, const TextReader *reader)
+{
+    const char *encoding = reader->encoding;
+    bool other = *encoding && strcmp(encoding, "UTF-8") != 0;
+    if (reader->replaced)
+        command_say(news, "%s: %zu line%s with invalid UTF-8, where U+FFFD was read%s%s%s",
+                    reader->name, reader->replaced, reader->replaced == 1 ? "" : "s",
+                    other ? ": convert it, for example by iconv -f " : "",
+                    other ? encoding : "", other ? " -t UTF-8" : "");
+}
+
 static int run(Program *p, int argc, char **argv, Error *error)
 {
     if (!request_read(&p->request, argc, argv, error)) return 2;
@@ -487,11 +498,10 @@ static int run(Program *p, int argc, char **argv, Error *error)
     command_catch(SIGINT, on_signal);
     command_catch(SIGTERM, on_signal);
     bool good = work(p, error);
+    say_replaced(p->news, &p->input.reader);
+    say_replaced(p->news, &p->input.target);
+    for (int f = 0; f < p->scores.files; f++) say_replaced(p->news, &p->scores.reference[f]);
     scores_close(&p->scores);
-    size_t replaced = p->input.reader.replaced + p->input.target.replaced + p->scores.replaced;
-    if (replaced)
-        command_say(p->news, "%zu line%s with invalid UTF-8, where U+FFFD was read", replaced,
-                    replaced == 1 ? "" : "s");
     return file_stop ? 128 + file_stop : good ? 0 : 1;
 }
 

@@ -323,14 +323,13 @@ static bool check_line(TextReader *reader, const char **line, size_t *length, Er
 {
     size_t bad = 0;
     bool good = utf8_is_valid(*line, *length, &bad);
-    if (reader->replace)
-        return (good && !memchr(*line, 0, *length)) ||
-               text_replace(reader, line, length, error);
-    if (good) return true;
-    char name[ENCODING_NAME], where[80], *end = (char *)*line + *length;
-    *end = '\n';
+    if (good && !(reader->replace && memchr(*line, 0, *length))) return true;
+    char *name = reader->encoding, where[80], *end = (char *)*line + *length;
     size_t rest = (size_t)((char *)reader->buffer + reader->end - *line);
-    encoding_guess(name, *line, rest < BLOCK ? rest : BLOCK);
+    *end = '\n';
+    if (!good && !reader->replaced) encoding_guess(name, *line, rest < BLOCK ? rest : BLOCK);
+    *end = '\0';
+    if (reader->replace) return text_replace(reader, line, length, error);
     snprintf(where, sizeof where, "not valid UTF-8 (byte %zu of the line is 0x%02x)", bad + 1,
              (unsigned char)(*line)[bad]);
     if (!strcmp(name, "UTF-8"))

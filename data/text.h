@@ -7,6 +7,7 @@
 #pragma once
 
 #include "base/error.h"
+#include "data/encoding.h"
 
 #include <stddef.h>
 #include <string.h>
@@ -25,11 +26,12 @@ typedef struct TextReader {
     unsigned char *buffer;
     size_t size, begin, end;  // allocated; buffer[begin..end) is not yet returned
     bool at_end;              // nothing more to read
-    bool exact;         // the caller sets it: CR and the byte order mark stay in the lines
-    bool replace;       // the caller sets it: text_replace for an invalid line, not an error
-    size_t replaced;    // lines for which that was done
-    char *valid;        // the last of them
-    size_t valid_size;  // allocated
+    bool exact;       // the caller sets it: CR and the byte order mark stay in the lines
+    bool replace;     // the caller sets it: text_replace for an invalid line, not an error
+    size_t replaced;  // lines for which that was done
+    char encoding[ENCODING_NAME];  // of the first of them, by encoding_guess; or ""
+    char *valid;                   // the last of them
+    size_t valid_size;             // allocated
 } TextReader;
 
 typedef enum { TEXT_LINE, TEXT_END, TEXT_ERROR } TextResult;

@@ -54,18 +54,14 @@ bool scores_open(Scores *scores, const Request *r, const Tokenizer *tokenizer, E
 
 void scores_close(Scores *scores)
 {
-    size_t replaced = 0;
-    for (int f = 0; f < scores->files; f++) {
-        replaced += scores->reference[f].replaced;
-        text_close(&scores->reference[f]);
-    }
+    for (int f = 0; f < scores->files; f++) text_close(&scores->reference[f]);
     for (int s = 0; s < scores->systems; s++) free(scores->system[s].segment);
     for (int i = 0; i < scores->tags; i++) free(scores->tag[i].tag);
     free(scores->tag);
     free(scores->reference);
     free(scores->system);
     vocabulary_free(&scores->vocabulary);
-    *scores = (Scores){.replaced = replaced};
+    *scores = (Scores){0};
 }
 
 /* Adds a line to the sum of its tag. */

@@ -44,7 +44,6 @@ typedef struct Scores {
     Spacing spacing;      // of the references
     bool text;            // one of these is not blank
     size_t given, other;  // references; of these, with words that the model writes otherwise
-    size_t replaced;      // lines with invalid UTF-8, after scores_close
 } Scores;
 
 /* Opens the references that the request names. tokenizer: that of the model, for spm; NULL without

@@ -67,7 +67,7 @@ printf 'one\nt\377wo\n\nth\0ree\n\303\n' >broken
 translate <broken >out 2>err
 check "invalid lines are translated" test $? -eq 0
 check "N lines in, N lines out" sh -c 'test $(wc -l <out) = 5 && test -z "$(sed -n 3p out)"'
-check "their number is said" grep -qx "translate: 3 lines with invalid UTF-8, where U+FFFD was read" err
+check "their number is said" grep -q "^translate: standard input: 3 lines with invalid UTF-8, where U+FFFD was read" err
 translate --json <broken >out 2>err
 check "U+FFFD is in the text" grep -q "\"unknown\":\[\"t${bad}wo\"\]" out
 translate --quiet <broken >out 2>err
@@ -82,7 +82,15 @@ check "an invalid TEXT is translated" test $? -eq 0
 wrong "an invalid TEXT with --invalid stop" 1 "text 1 is not valid UTF-8 (byte 3)" \
     translate --invalid stop "on$(printf '\377')e"
 "$BIN/translate" --hypothesis broken --reference broken >out 2>err
-check "--hypothesis and --reference" sh -c 'grep -q "^chrF2|.* = 100" out && grep -q "6 lines with invalid" err'
+check "--hypothesis and --reference" sh -c 'grep -q "^chrF2|.* = 100" out && test $(grep -c "^translate: broken: 3 lines with invalid" err) -eq 2'
+printf 'Une fillette écoute sa grand-mère près de la fenêtre.\n' >utf8
+iconv -f UTF-8 -t LATIN1 utf8 >latin1
+"$BIN/translate" --hypothesis utf8 --reference latin1 >out 2>err
+check "the file of another encoding" sh -c 'test $(grep -c invalid err) -eq 1 &&
+    grep -q "latin1: 1 line with invalid UTF-8, .* by iconv -f LATIN1 -t UTF-8$" err'
+printf 'a\0b\n' >nul
+"$BIN/translate" --hypothesis nul --reference nul >out 2>err
+check "a NUL byte is of any encoding" grep -q "nul: 1 line with invalid UTF-8, where U+FFFD was read$" err
 printf 'one\tO\377NE\n' >pairs
 translate --score <pairs >out 2>err
 check "--score" sh -c 'test $(wc -l <out) = 1 && grep -q "1 line with invalid UTF-8" err'
