@@ -148,7 +148,7 @@ double map_share(const Map *map, const bool *row_special, const bool *column_spe
         for (int j = 0; j < map->columns; j++)
             if (column_special[j]) sum += map->at[i * map->columns + j];
     }
-    return rows ? sum / rows : 0;
+    return rows ? sum / rows : NAN;
 }
 
 /* The mean of the largest weight of each of `rows` rows on a word; special rows are left out.

@@ -67,6 +67,6 @@ void maps_follow(int *layer, int *head, int *row, const Snapshot *snapshot,
                  const Choice *choice);
 
 /* The share of their attention that the words give to the special columns, from row `first`
- * on. */
+ * on; NaN: there are none. */
 double map_share(const Map *map, const bool *row_special, const bool *column_special,
                  int first);

@@ -9,6 +9,7 @@
 #include "explain/maps.h"
 #include "plots/blocks.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -139,7 +140,7 @@ static bool has_numbers(const Section *s, const Drawing *d)
     return d->input->snapshot->each && s->kind == ATTENTION_CROSS;
 }
 
-/* Of the large map. share: of its special tokens; -1: they are not shown */
+/* Of the large map. share: of its special tokens; NaN: no word can give them one; -1: they are not shown */
 static void describe(Section *s, const Drawing *d, int head, double share)
 {
     bool decoder = s->kind == ATTENTION_DECODER;
@@ -172,7 +173,7 @@ static void describe(Section *s, const Drawing *d, int head, double share)
     if (share < 0) return;
     int end = snprintf(s->remark, REMARK, "The column of %s, %s, is grey", token,
                        decoder ? "the start of the decoder's input" : "the end of the source");
-    if (head <= CHOICE_MAX) strcat(s->remark, ".");
+    if (head <= CHOICE_MAX || isnan(share)) strcat(s->remark, ".");
     else
         snprintf(s->remark + end, (size_t)(REMARK - end),
                  ": %s give it %.0f %% of their attention. A head that finds nothing to attend "

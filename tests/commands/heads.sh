@@ -76,6 +76,8 @@ check "which changes the colours" sh -c '! cmp -s range0:0.5.png range0.1:0.2.pn
 translate --words 2-3 --attention part.png "jane visits africa in september" >out
 translate --words 2-6 --attention rest.png "jane visits africa in september" >out
 check "--words explains </s> where it is" sh -c 'grep -aq "The column of </s>" rest.png && ! grep -aq "The column of </s>" part.png'
+translate --attention-kind decoder --given jane --attention one.png "jane" >out
+check "a translation of one word has none after the first" grep -aq "of the decoder's input, is grey[.]" one.png
 long=$(yes "jane visits africa in september" | head -n 6 | tr '\n' ' ')
 translate --bare --words 1-9 --attention part.png "$long" >out
 translate --bare --words 1-9 --attention auto.png --range auto "$long" >out

@@ -139,6 +139,7 @@ TEST(special_tokens)
     Map map = copy(at, 3, 3);
     assert_true(fabs(map_share(&map, none, last, 0) - 1.95 / 3) < 1e-6);
     assert_true(map_share(&map, none, none, 0) == 0);
+    assert_true(isnan(map_share(&map, last, last, 2)));
     map_free(&map);
 }
 
