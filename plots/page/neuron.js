@@ -103,7 +103,7 @@ const meters = (name, keys, query) => column(name, keys, query, ({ probability: 
 /* In units of a power of ten. */
 function gradients(name, values, query) {
   const power = Math.floor(Math.log10(Math.max(1e-30, ...values.map(Math.abs))));
-  return column(`${name} × 1e${power}`, values, query, (value) => make("td",
+  return column(power ? `${name} × 1e${power}` : name, values, query, (value) => make("td",
     { style: { color: `var(--${value < 0 ? "negative" : "positive"})` } }, number(value / 10 ** power)));
 }
 

@@ -147,7 +147,7 @@ function describe() {
     (DATA.queries ? "Attention by hand" : `Attention weights, for the ${DATA.given ? "given" : "model's"} translation`) +
     (unknown ? `. Underlined: ${NOT_KNOWN}` : "");
   byId("made").textContent =
-    `Drawn by qkv from ${DATA.model}: ${DATA.heads} heads, vectors of ${DATA.size} numbers a head.`;
+    `Drawn by qkv from ${DATA.model}: ${DATA.heads} head${DATA.heads === 1 ? "" : "s"}, vectors of ${DATA.size} numbers a head.`;
   const tab = byId("tab-neuron");
   tab.disabled = !DATA.vectors || !comparisonNow();
   tab.title = !comparisonNow() ? `Disabled: this page cannot show ${DATA.comparison}` :
