@@ -54,12 +54,10 @@ static bool is_doubled(CorpusSentence line)
     return is_quoted(line) && memmem(line.text + 1, line.length - 2, "\"\"", 2);
 }
 
-/* A TAB; or in a line in quotation marks "," or ";". */
 static bool is_table(CorpusSentence line)
 {
     return memchr(line.text, '\t', line.length) ||
-           (is_quoted(line) && (memmem(line.text, line.length, "\",\"", 3) ||
-                                memmem(line.text, line.length, "\";\"", 3)));
+           (is_quoted(line) && memmem(line.text, line.length, "\",\"", 3));
 }
 
 /* Whether the line has `open`, one to `most` letters, digits, # or /, and `close`. */
@@ -100,6 +98,7 @@ static bool has_tags(CorpusSentence line)
 static bool has(CorpusCheckKind kind, CorpusSentence s, CorpusSentence t)
 {
     switch (kind) {
+    case CHECK_COPIES: return false;  // find_copies
     case CHECK_SAME: return is_same(s, t);
     case CHECK_NUMBERED: return is_number(s) || is_address(s);
     case CHECK_NUMBERED_TARGET: return is_number(t) || is_address(t);
@@ -228,6 +227,24 @@ static void find_often(CorpusCheck *check, const CorpusText *text, CorpusSide si
     }
 }
 
+static void find_copies(CorpusCheck *check, const CorpusText *text)
+{
+    size_t slots = 2 * text->pairs + 1;
+    uint64_t *seen = calloc(slots, sizeof *seen);
+    for (size_t i = 0; seen && i < text->pairs; i++) {
+        CorpusSentence s = corpus_sentence(text, SOURCE, i),
+                       t = corpus_sentence(text, TARGET, i);
+        uint64_t hash = hash_bytes(hash_word(HASH_START, s.length), s.text, s.length);
+        hash = hash_bytes(hash, t.text, t.length) | 1;
+        size_t at = hash % slots;
+        while (seen[at] && seen[at] != hash) at = (at + 1) % slots;
+        if (seen[at] && !check->pairs[CHECK_COPIES]++)
+            check->first[CHECK_COPIES] = text->line[i];
+        seen[at] = hash;
+    }
+    free(seen);
+}
+
 CorpusCheck corpus_check(const CorpusText *text, const char *tag)
 {
     CorpusCheck check = {0};
@@ -246,6 +263,7 @@ CorpusCheck corpus_check(const CorpusText *text, const char *tag)
     }
     check.spreadsheet = quoted >= FEW_QUOTED && quoted * 2 > commas;
     find_slip(&check, text);
+    find_copies(&check, text);
     for (int side = 0; side < SIDES; side++) find_often(&check, text, (CorpusSide)side);
     return check;
 }

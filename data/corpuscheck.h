@@ -15,13 +15,14 @@ typedef enum {
     CHECK_SAME,             // pairs whose sides are equal
     CHECK_NUMBERED,         // pairs whose source is a number or an address, http:// or https://
     CHECK_NUMBERED_TARGET,  // whose target is one
-    CHECK_TABLE,            // pairs whose source is a row of a table, with a TAB or ","
-    CHECK_TABLE_TARGET,     // whose target is one
-    CHECK_ENTITIES,         // pairs with &amp; or another entity
-    CHECK_TAGS,             // pairs with <b> or another tag, or one of subtitles, {\an8}
-    CHECK_PIECES,           // pairs with marks of subwords: ▁, @@, ￭, ## or Ġ
-    CHECK_QUOTED,           // pairs of which a side begins and ends with "
-    CHECK_DOUBLED,          // of these, those with "" inside
+    CHECK_TABLE,  // pairs whose source is a row of a table, with a TAB, or "," in quotation marks
+    CHECK_TABLE_TARGET,  // whose target is one
+    CHECK_COPIES,        // pairs that are there before
+    CHECK_ENTITIES,      // pairs with &amp; or another entity
+    CHECK_TAGS,          // pairs with <b> or another tag, or one of subtitles, {\an8}
+    CHECK_PIECES,        // pairs with marks of subwords: ▁, @@, ￭, ## or Ġ
+    CHECK_QUOTED,        // pairs of which a side begins and ends with "
+    CHECK_DOUBLED,       // of these, those with "" inside
     CHECKS
 } CorpusCheckKind;
 

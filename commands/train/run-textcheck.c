@@ -318,9 +318,8 @@ static void warn_of(const CorpusCheck *check, CorpusCheckKind from, size_t pairs
         const char *what;
     } warnings[CHECKS] = {
         [CHECK_SAME] = {20, "have the same text on both sides: the model learns to copy it"},
-        [CHECK_TABLE] = {100, "have a TAB or \",\" in the source, as rows of a table have"},
-        [CHECK_TABLE_TARGET] = {100, "have a TAB or \",\" in the translation, as rows of a "
-                                     "table have"},
+        [CHECK_COPIES] = {5, "are copies of earlier ones: of a table, such as paste makes, awk "
+                             "'!seen[$0]++' removes them"},
         [CHECK_ENTITIES] = {100, "have entities such as &amp;, which the model learns: python3 "
                                  "-c 'import html,sys; sys.stdout.write(html.unescape("
                                  "sys.stdin.read()))' <OLD >NEW undoes them"},

@@ -95,7 +95,10 @@ static bool make_vocabulary(Run *run, Error *error)
         !file_exists(&run->resumed, run->last, error))
         return false;
     if (run->resumed) return take_vocabulary(run, run->last, error);
-    if (!auto_choose(s, &run->text, error)) return false;
+    const CorpusReport *report = &run->report;
+    double copies = (double)run->check.train.pairs[CHECK_COPIES] / (double)report->read,
+           again = (double)report->repeated / (double)report->kept;
+    if (!auto_choose(s, &run->text, (1 - copies) * (1 - again), error)) return false;
     s->training.accumulators = trainer_first_accumulators(s->training.accumulators);
     if (s->fine_tuning.init)
         return take_vocabulary(run, s->init_file, error) && extend_vocabulary(run, error);

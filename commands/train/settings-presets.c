@@ -185,12 +185,12 @@ static void set_pace(Settings *s, const CorpusReport *train, const CorpusReport 
     t->valid_every = (int)ceil(updates / fmax(1, floor(count)));
 }
 
-bool auto_choose(Settings *s, const CorpusText *text, Error *error)
+bool auto_choose(Settings *s, const CorpusText *text, double share, Error *error)
 {
     if (!s->automatic) return true;
     size_t n = text->pairs;
-    s->pairs = (double)n;
-    s->words = (double)(text->start[SOURCE][n] + text->start[TARGET][n]) / WORD_BYTES;
+    s->pairs = (double)n * share;
+    s->words = (double)(text->start[SOURCE][n] + text->start[TARGET][n]) / WORD_BYTES * share;
     Settings chosen = *s;
     choose(&chosen, text);
     int heads = chosen.model.heads;

@@ -69,9 +69,9 @@ typedef struct Settings {
     CorpusFiles train, valid;             // what data.train and data.valid name, and --replay's
     TrainingConfig before;                // of the run that goes on: set by settings_agree
     bool automatic;                       // --preset auto, and a corpus of one's own
-    double words, pairs;                  // of its training text: set by auto_choose
-    double seconds;                       // that --time gives; 0: no limit
-    struct Settings *replay;              // of the run whose text --replay reads; or NULL
+    double words, pairs;       // of its training text, without copies: set by auto_choose
+    double seconds;            // that --time gives; 0: no limit
+    struct Settings *replay;   // of the run whose text --replay reads; or NULL
     unsigned frozen;           // what --freeze names, a sum of PART_… (model/params.h)
     char init_file[PATH_MAX];  // rank 0: the checkpoint of --init, for a new run
     Given given;               // for settings_take
@@ -124,9 +124,9 @@ bool preset_apply(Settings *settings, int preset, Error *error);
 void presets_print(FILE *out);
 
 /* If the settings are automatic: sets vocabulary, network and how it learns, from the text, but for
- * what is given. With --init, vocabulary and network are the model's, and it learns at a third of the
- * rate for a quarter of the updates. */
-bool auto_choose(Settings *settings, const CorpusText *text, Error *error);
+ * what is given. share: that of the pairs that are no copies. With --init, vocabulary and network
+ * are the model's, and it learns at a third of the rate for a quarter of the updates. */
+bool auto_choose(Settings *settings, const CorpusText *text, double share, Error *error);
 
 /* The same for the number of updates: with --time, those that fit; 0: as long as much is gained; no more
  * than `max_epochs` has.

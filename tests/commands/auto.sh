@@ -21,18 +21,27 @@ says "and says so" "^automatic  *as the text has about [0-9,]* words in [0-9,]* 
 says "how it learns" "^  learns with Muon, rate 0.00[35], dropout [0-9.]*"
 says "how long" "^  for *[0-9,]* updates of [0-9]* tokens: [0-9.]* times through the text$"
 says "what it multiplies" "^  products *\(bf16\|float\)"
+# larger N: many.s and many.t have N pairs for each, of which none is a copy.
+larger() { for side in s t; do awk -v n="$1" '{ for (k = 0; k < n; k++) print $0, "number", k }' train.$side >many.$side; done; }
+auto_larger() { (corpus=$(echo "$corpus" | sed 's/train[.]/many./g') && auto "$@"); }
 for pairs in 39600:128 48000:256; do
-    auto --weight $((${pairs%:*} / 400)) --no-byte-fallback --tokenizer word --vocab-size 60 --dry-run --output run
+    larger $((${pairs%:*} / 400))
+    auto_larger --no-byte-fallback --tokenizer word --vocab-size 60 --dry-run --output run
     says "of ${pairs%:*} pairs, a width of ${pairs#*:}" "^model .* width ${pairs#*:}, "
 done
-auto $small --weight 2 --dry-run --output run
+auto $small --dry-run --output run
+sized=$(grep "^automatic" err)
+auto $small --weight 3 --dry-run --output run
+check "copies make no larger network" test "$(grep "^automatic" err)" = "$sized"
+larger 2
+auto_larger $small --dry-run --output run
 says "with R-Drop" "dropout 0.2 and R-Drop, since it will read each sentence often$"
-auto $small --weight 2 --max-updates 20 --dry-run --output run
+auto_larger $small --max-updates 20 --dry-run --output run
 says "few updates do without R-Drop" "dropout 0.2 and no R-Drop, which takes more updates$"
-auto $small --weight 2 --max-updates 20 --r-drop 2 --optimizer adam --patience 3 --dry-run --output run
+auto_larger $small --max-updates 20 --r-drop 2 --optimizer adam --patience 3 --dry-run --output run
 says "what is given has no reason" "^  learns with Adam, rate .* and R-Drop$"
 says "and ends earlier" "^  for  *at most 20 updates"
-auto $small --weight 2 --r-drop 0 --max-updates 0 --dry-run --output run
+auto_larger $small --r-drop 0 --max-updates 0 --dry-run --output run
 says "no R-Drop because it is not wanted" "and no R-Drop$"
 check "no number of updates that has no limit" sh -c '! grep -q "^  for" err'
 for precision in bf16 float; do
@@ -85,7 +94,7 @@ mv run timed
 auto $small --max-updates "$updates" --threads 1 --output run
 check "--time 5s has the same bits as --max-updates $updates" cmp run/best.safetensors timed/best.safetensors
 rm -rf run
-auto --weight 2 --time 2s --threads 1 --output run
+auto_larger --time 2s --threads 1 --output run
 has "in little time it learns without R-Drop" r_drop 0
 rm -rf run
 for time in 5 5x m -5m nanm infh 1e9h; do

@@ -147,6 +147,9 @@ says "a name of the language" "^train: column 1 of named.tsv is 'en' in nearly a
 sed 's/.*/no/' train.t >no.t
 dry --train-source train.s --train-target no.t
 says "a file that repeats a word" "^train: no.t is 'no' in nearly all lines, .* is it the right file?"
+cat pairs.tsv pairs.tsv >copies.tsv
+dry --train-tsv copies.tsv
+says "copies" "^warning  *[4-9][0-9][0-9] of 800 pairs (the first: line [0-9]* of copies.tsv) are copies of earlier ones"
 sed 's/\(.*\)\t\(.*\)/"\1","\2"/' pairs.tsv >pairs.csv
 for table in pairs.tsv pairs.csv; do
     dry --train-source $table --train-target train.t

@@ -180,6 +180,16 @@ TEST(kinds)
     }
 }
 
+TEST(copies)
+{
+    CorpusText text = {0};
+    for (int i = 0; i < 300; i++) add(&text, i % 100 ? "a cat" : "a dog", i < 200 ? "a" : "b");
+    CorpusCheck check = corpus_check(&text, NULL);
+    assert_int_equal(check.pairs[CHECK_COPIES], 296);
+    assert_int_equal(check.first[CHECK_COPIES].line, 3);
+    corpus_text_free(&text);
+}
+
 TEST(a_tag_is_no_markup)
 {
     CorpusText text = {0};
