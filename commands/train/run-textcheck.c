@@ -16,8 +16,8 @@
 
 enum { FEW = 20 };  // pairs, too few to say that they are all the same
 
-/* column (=) the two columns of a table that look like text, with a space or beyond ASCII, by the
- * first line that has two. false: there is none, these were read, or the file is a pipe. */
+/* column (=) the two columns of a table with TABs that look like text, with a space or beyond ASCII,
+ * by the first line that has two. false: there is none, these were read, or the file is a pipe. */
 static bool find_columns(int column[SIDES], const CorpusFile *file)
 {
     enum { LINES = 100 };
@@ -54,7 +54,7 @@ static bool check_side(const CorpusCheck *check, size_t pairs, CorpusSide side,
          same = check->often[side] > most, both = same && check->often[!side] > most;
     char where[32] = "", what[80] = "a number or an address";
     char advice[80] = "is it the right file?";
-    int column[SIDES] = {2, 4};
+    int column[SIDES];
     size_t table = check->pairs[CHECK_TABLE + side];
     if (file->target && table * 2 > pairs)
         return error_set(error,
@@ -62,18 +62,20 @@ static bool check_side(const CorpusCheck *check, size_t pairs, CorpusSide side,
                          "alone, as --train-tsv or --valid-tsv (--force trains on it as it is)",
                          side ? file->target : file->source, table, pairs);
     if (!label && !same) return true;
-    if (!find_columns(column, file)) {
-        if (!label && both) return true;
-        column[SOURCE] = 2, column[TARGET] = 4;
-    }
+    bool found = find_columns(column, file);
+    if (!found && !label && both) return true;
     if (!label) snprintf(what, sizeof what, "'%s'", check->sentence[side]);
     if (!file->target) {
         snprintf(where, sizeof where, "column %d of ", file->column[side]);
         snprintf(advice, sizeof advice,
+                 files->count > 1 ? "make a table of the right columns"
+                                  : "pick the columns (--columns)");
+    }
+    if (found)
+        snprintf(advice, sizeof advice,
                  files->count > 1 ? "make a table of the right columns, such as cut -f %d,%d"
                                   : "pick the columns, such as --columns %d,%d",
                  column[SOURCE], column[TARGET]);
-    }
     return error_set(error,
                      "%s%s is %s in nearly all lines, which is no text to learn from: %s "
                      "(--force trains on it as it is)",

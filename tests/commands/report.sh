@@ -128,11 +128,14 @@ dry --train-tsv three.tmx --columns 1,en
 says "a number and a language are no columns" "^train: --columns takes the numbers of two columns, .*, or two languages of a TMX, "
 awk '{ print 1000 + NR "\t" $0 }' train.s >numbered.tsv
 dry --train-tsv numbered.tsv
-says "numbers in the first column" "^train: column 1 of numbered.tsv is a number.*--columns 2,4"
+says "numbers in the first column" "^train: column 1 of numbered.tsv is a number.*: pick the columns (--columns) (--force"
 paste train.s train.t >pairs.tsv
 awk '{ print "https://a.org/" NR "\t1.25\t" $0 }' pairs.tsv >crawled.tsv
 dry --train-tsv crawled.tsv --columns 1,3
 says "addresses" "^train: column 1 of crawled.tsv is a number or an address in nearly all lines,.* such as --columns 3,4 (--force"
+sed 's/\t/,/g' crawled.tsv >crawled.csv
+dry --train-tsv crawled.csv
+says "of CSV" "^train: column 1 of crawled.csv is a number.*: pick the columns (--columns) (--force"
 mkfifo pipe
 cat numbered.tsv >pipe &
 dry --train-tsv pipe
