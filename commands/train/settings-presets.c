@@ -235,9 +235,8 @@ void auto_report(const Settings *s, const CorpusReport *train)
                                                   : ", which takes more updates");
     if (t->max_updates || t->max_epochs)
         console_say("  for         %s%s updates of %d tokens: %.1f times through the text",
-                    t->patience ? "at most " : "",
-                    number_text(updates, updates_of(t, train)), t->batch_tokens,
-                    updates_of(t, train) / epoch_of(t, train));
+                    t->patience ? "at most " : "", number_text(updates, updates_of(t, train)),
+                    t->batch_tokens, updates_of(t, train) / epoch_of(t, train));
     console_say("  products    %s%s", bf16 ? "bf16" : "float",
                 bf16 != bf16_is_faster() ? ""  // it is given
                 : bf16                   ? ", which this processor multiplies faster"
