@@ -103,7 +103,10 @@ TEST(addresses)
         "邮箱⟦info@example.org⟧谢谢", "«⟦https://a.org⟧»", "⟦https://münchen.example/straße⟧",
         "⟦https://a.org/?d[]=1&x[0]=2⟧, ⟦https://a.org/{id}/x⟧", "[see ⟦https://a.org⟧]",
         "⟦zeitung.de⟧, ⟦bbc.co.uk⟧", "⟦jürgen@straße.de⟧", "⟦@user⟧ likes ⟦#news2day⟧",
-        "⟦svn+ssh://host/x⟧", "⟦git@example.org⟧:x");
+        "⟦svn+ssh://host/x⟧", "⟦git@example.org⟧:x", "See ⟦<https://a.org/x>⟧, ⟦<me@a.org>⟧.",
+        "⟦@jane@a.example⟧ likes ⟦#日本⟧.⟦#été#mer⟧",
+        "⟪@bob @jane@a.example⟫ A man runs ⟪#summer #pool⟫", "⟦@bob⟧ is here, not ⟦#there⟧",
+        "⟦#1⟧ ⟦(#12)⟧ ⟦§ 5a⟧, ⟦§§ 3–5⟧ # 1", "⟪§ 1⟫ A man runs.", "&#1 x#1");
 }
 
 TEST(files)
@@ -125,7 +128,7 @@ TEST(placeholders)
               "⟦100%⟧ sure, ⟦50%⟧ discount", "run ⟦`x = 1`⟧ or ⟦``y``⟧", "⟦`a`⟧ ⟦`b`⟧",
               "⟦`x[[1]]`⟧", "⟦%{count}⟧ of ⟦%total%⟧ for ⟦%<name>s⟧", "⟦$user⟧ owes ⟦$1⟧",
               "⟦{n, plural, one {# cat} other {# cats}}⟧", "⟦{ name }⟧ and ⟦{x|upper}⟧",
-              "Hello ⟦:name⟧, ⟦:wave:⟧", "One.⟦\\n⟧Two ⟦\\\"⟧three⟦\\\"⟧", "⟦\\emph⟧⟦{x}⟧");
+              "Hello ⟦:name⟧, ⟪:wave:⟫", "One.⟦\\n⟧Two ⟦\\\"⟧three⟦\\\"⟧", "⟦\\emph⟧⟦{x}⟧");
 }
 
 TEST(markup)
@@ -141,7 +144,13 @@ TEST(markup)
         "⟪<br/>⟫ Hello", "⟪<br/>⟫⟪<br/>⟫", "“⟦<b>⟧Hello” she said");
     CHECK_ALL(builtin, NULL, "See ⟦[⟧the park⟦](https://a.org/b_(c) \"d\")⟧ now.",
               "⟦[⟧A dog⟦](a.md)⟧ runs⟦[^2]⟧ in ⟦[⟧it⟦](<b c.md>)⟧.", "⟪![⟫A dog⟪](a.png)⟫",
-              "a [b] (c)", "see ⟦[⟧it⟦](#b)⟧ ⟪[1]⟫");
+              "a [b] (c)", "see ⟦[⟧it⟦](#b)⟧ ⟪[1]⟫", "So it is.⟪[[1]](https://a.org/b_(c))⟫",
+              "It⟦[1](a.md)⟧ is", "⟦[⟧A dog⟦][b c]⟧ and ⟦[⟧it⟦][]⟧, [x] [y]",
+              "See ⟦[⟧⟦![⟧A dog⟦](a.png)⟧⟦](b.md)⟧ now");
+    CHECK_ALL(builtin, NULL, "A man⟦<sup>[a]</sup>⟧ on it⟦<sup><a href=\"#n\">2</a></sup>⟧.",
+              "⟦25⟧ ⟦m<sup>2</sup>⟧ of ⟦H<sub>2</sub>O⟧", "See ⟦<b>⟧⟦1⟧⟦</b>⟧ now",
+              "a ⟦<sup>⟧long one⟦</sup>⟧ b", "⟪<v.loud Tom>⟫Yes.",
+              "⟪<lang en>⟫Yes⟪</lang>⟫ ⟪<c.a.b>⟫");
 }
 
 TEST(numbers)
@@ -153,7 +162,7 @@ TEST(numbers)
         "⟦$25⟧, ⟦€10⟧, ⟦10€⟧, ⟦US$25⟧, ⟦-$25⟧", "⟦$5⟧ or ⟦7€⟧, ⟦5%⟧, ⟦9°⟧, ⟦1_000_000⟧",
         "⟦10\u00a0%⟧ ⟦5.5‰⟧ ⟦50%%⟧", "⟦1 000 000⟧ and ⟦1\u00a0000⟧ and ⟦10\u202f000,50\u00a0€⟧",
         "⟦1'000⟧ ⟦1’000⟧ ⟦10.000,50⟧", "⟦10-20⟧ ⟦10–20⟧ ⟦10⟧ - ⟦20⟧", "⟦v1.2.3⟧ of ⟦1.10⟧",
-        "⟦192.168.0.1:8080⟧", "(⟦10⟧) ⟦[10]⟧ [⟦10.5⟧] #⟦10⟧ No.⟦10⟧", "He said \"⟦3.5⟧.\"",
+        "⟦192.168.0.1:8080⟧", "(⟦10⟧) ⟦[10]⟧ [⟦10.5⟧] ⟦#10⟧ No.⟦10⟧", "He said \"⟦3.5⟧.\"",
         "⟦10⟧... ⟦20⟧, ⟦30⟧; ⟦40⟧: ⟦50⟧?", "⟦2024-01-31T10:30:00Z⟧ ⟦2024-01-31T10:30+02:00⟧",
         "à ⟦12h30⟧ ou 9h", "Call ⟦+33 1 23 45 67 89⟧ now", "⟦+44 (0)7700 900123⟧ 5 times",
         "⟦+1 (555) 123-4567⟧, ⟦(555) 123-4567⟧ or ⟦030 1234567-89⟧", "⟦+10⟧ ⟦20⟧ ⟦30⟧",
@@ -170,7 +179,10 @@ TEST(codes)
     CHECK_ALL(builtin, NULL, "⟦COVID-19⟧, the ⟦F-16⟧", "Gate ⟦B12⟧, flight ⟦LH1234⟧, ⟦H2O⟧.",
               "⟦UTF-8⟧ and ⟦ISO-8859-1⟧", "⟦x86_64⟧, ⟦B2B⟧, ⟦3D⟧, ⟦MP3⟧-player, ⟦4K⟧, ⟦IPv6⟧",
               "⟦DE02120300000000202051⟧", "⟦AB-1234-X⟧ or ⟦user42⟧", "⟦0xFF⟧ is not ⟦1e10⟧",
-              "⟦9b2f0c1e-77aa-4d0b-8c3d-0f1e2d3c4b5a⟧", "⟦00:1a:2b:3c:4d:5e⟧ ⟦fe80::1⟧");
+              "⟦9b2f0c1e-77aa-4d0b-8c3d-0f1e2d3c4b5a⟧", "⟦00:1a:2b:3c:4d:5e⟧ ⟦fe80::1⟧",
+              "⟦get_user_name⟧, ⟦MAX_LEN⟧, ⟦main()⟧ and ⟦a.sort()⟧",
+              "a_ b, ___, _it_, person(s), f ()",
+              "So ⟦$x^2 + y^2 = 1$⟧, ⟦$$a = b$$⟧: ⟦$5⟧ and ⟦$6⟧, ⟦5$⟧ and ⟦6$⟧");
 }
 
 TEST(emoji)
@@ -179,7 +191,9 @@ TEST(emoji)
               "I ⟦❤️⟧ you and ⟦👩‍👩‍👧‍👦⟧ too",
               "⟪👍🏽⟫, ⟦😀😀⟧!", "from ⟦🇫🇷⟧ to ⟦🇩🇪⟧.",
               "Press ⟦1️⃣⟧ or ⟦#️⃣⟧.",
-              "⟪🏴󠁧󠁢󠁥󠁮󠁧󠁿⟫ wins", "a ⟦☕⟧ please");
+              "⟪🏴󠁧󠁢󠁥󠁮󠁧󠁿⟫ wins", "a ⟦☕⟧ please",
+              "Yes ⟦:+1::skin-tone-3:⟧ and ⟦:-)⟧ no ⟪:(⟫", "⟪:smile:⟫ so it is ⟪<3⟫",
+              "a:b: std::x::y (b :c)", "one ;x :Dx");
 }
 
 /* Characters above U+00FF are unknown, but not ’; what typography can replace is known. */
@@ -361,12 +375,13 @@ static double seconds_for(const char *repeated, size_t size)
 TEST(linear)
 {
     static const char *const CASE[] = {
-        "a",  "1",    "1.",   "1-",   "<",   "<a ",       "<a b=",   "{",
-        "{{", "[[",   "`",    "``a`", "&a",  "%1",        "http://", "http://(",
-        "a.", "a@",   "a@b.", "+1 ",  "/a",  "../",       "a/b.",    "😀",
-        "東", "ř",    "ř ",   "{a",   "{a}", "{{a}",      "%a",      "$a",
-        "@a", ":a",   "\\a",  "A1-",  "a:",  "http://a[", "e\u0301", "\u0301\u0323",
-        "“",  "<!--", "\"",   "1st"};
+        "a",  "1",    "1.",    "1-",    "<",         "<a ",       "<a b=",   "{",
+        "{{", "[[",   "`",     "``a`",  "&a",        "%1",        "http://", "http://(",
+        "a.", "a@",   "a@b.",  "+1 ",   "/a",        "../",       "a/b.",    "😀",
+        "東", "ř",    "ř ",    "{a",    "{a}",       "{{a}",      "%a",      "$a",
+        "@a", ":a",   "\\a",   "A1-",   "a:",        "http://a[", "e\u0301", "\u0301\u0323",
+        "“",  "<!--", "\"",    "1st",   "#1",        "a_",        "§1",      ":a:",
+        ":)", "$ $a", "[[a](", "<sup>", "+1 1 1 1 ", "1.2345, ",  "#a @b "};
     for (size_t i = 0; i < sizeof CASE / sizeof *CASE; i++) {
         double few = seconds_for(CASE[i], 1 << 12), many = seconds_for(CASE[i], 1 << 16);
         if (many > 64 * few + 0.1) fail_msg("%s: %.3f s, %.3f s", CASE[i], few, many);
