@@ -55,12 +55,13 @@ void links_print(FILE *out, const Links *links)
         fprintf(out, "%s%d-%d", k ? " " : "", links->link[k].source, links->link[k].target);
 }
 
-void links_put(JsonWriter *json, const Links *links)
+void links_put(JsonWriter *json, int unit, const Links *links)
 {
     TextStream stream;
     FILE *out = textstream_open(&stream);
     if (out) links_print(out, links);
     char *text = textstream_close(&stream);
+    json_put_text(json, "unit", align_unit_names[unit]);
     json_put_text(json, "alignment", text);
     free(text);
     json_open_array(json, "links");
@@ -154,8 +155,7 @@ static void print_links(const Alignment *a)
     }
     json_open(&json, NULL);
     json_put_integer(&json, "line", a->input->lines);
-    json_put_text(&json, "unit", align_unit_names[a->request->align_unit]);
-    links_put(&json, &a->links);
+    links_put(&json, a->request->align_unit, &a->links);
     json_close(&json);
 }
 

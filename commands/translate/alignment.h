@@ -30,8 +30,8 @@ bool alignment_link(Links *links, AlignUnit unit, AlignBy by, const Snapshot *sn
 /* "0-0 1-1 2-3", without a newline. */
 void links_print(FILE *out, const Links *links);
 
-/* The members "alignment", as above, and "links", with scores, of the object that is open. */
-void links_put(JsonWriter *json, const Links *links);
+/* The members "unit", "alignment", as above, and "links", with scores, of the object that is open. */
+void links_put(JsonWriter *json, int unit, const Links *links);
 
 /* Aligns the pairs of the input, in the unit and the format of the request. heads: adds the pairs to
  * this report instead; or NULL. */

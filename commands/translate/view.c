@@ -195,7 +195,24 @@ void view_put_tokens(JsonWriter *json, const Bundle *bundle, const int *id, cons
     json_put_reals(json, "log_probabilities", each, count);
 }
 
-/* The tokens of a sentence's translation, and the probability of each word: the product of those
+/* "KEY":[…], the words of a text (data/words.h). */
+static bool put_words(JsonWriter *json, const char *key, const char *text, Error *error)
+{
+    int words, *word = words_number(&words, text, strlen(text), false, error);
+    if (!word) return false;
+    json_open_array(json, key);
+    for (size_t at = 0, end; text[at += strspn(text + at, " \t\r\n")]; at = end) {
+        for (end = at; text[end] && !words_blank(text[end]) && word[end] == word[at];) end++;
+        char *one = strndup(text + at, end - at);
+        json_put_text(json, NULL, one);
+        free(one);
+    }
+    json_close(json);
+    free(word);
+    return true;
+}
+
+/* The tokens of a sentence's translation, its words, and the probability of each: the product of those
  * of its tokens. A token may be several words. */
 static bool put_hypothesis(JsonWriter *json, const View *view, const SentenceAnswer *a,
                            Error *error)
@@ -204,6 +221,11 @@ static bool put_hypothesis(JsonWriter *json, const View *view, const SentenceAns
     int words, *word = find_words(&words, a, view->bundle, false, error);
     if (!word) return false;
     view_put_tokens(json, view->bundle, h->id, h->each, h->length);
+    char *text = NULL;
+    bool good = tokenizer_decode_replaced(view->bundle->vocabulary.tokenizer[TARGET], &text,
+                                          h->id, (size_t)h->length - 1, a->replaced, error) &&
+                put_words(json, "words", text, error);
+    free(text);
     json_open_array(json, "confidence");
     for (int w = 0; w < words; w++) {
         double sum = 0;
@@ -213,7 +235,7 @@ static bool put_hypothesis(JsonWriter *json, const View *view, const SentenceAns
     }
     json_close(json);
     free(word);
-    return true;
+    return good;
 }
 
 /* What is probably wrong with a translation. */
@@ -322,9 +344,11 @@ static bool put_members(JsonWriter *json, const View *view, const TextAnswer *a,
     json_put_real(json, "score", a->score);
     json_put_real(json, "log_probability", a->log_probability);
     if (a->count == 0) view_put_tokens(json, view->bundle, NULL, NULL, 0);
+    if (a->count == 0) json_put_texts(json, "words", NULL, 0);
     if (a->count == 0) json_put_reals(json, "confidence", NULL, 0);
     if (a->count == 1 && !put_hypothesis(json, view, a->sentence, error)) return false;
-    if (view->request->align && links && a->count) links_put(json, links);
+    if (view->request->align && links && a->count)
+        links_put(json, view->request->align_unit, links);
     put_doubts(json, a, source);
     return !show || a->count != 1 || put_attention(json, view, a->sentence, error);
 }
@@ -367,7 +391,9 @@ static bool print_json(const View *view, const Answer *answers, int count, Error
     if (json_is_string(view->id)) json_put_text(&json, "id", json_string_value(view->id));
     if (json_is_integer(view->id)) json_put_integer(&json, "id", json_integer_value(view->id));
     json_put_texts(&json, "unknown", unknown->item, unknown->count);
-    bool good = put_answer(&json, view, answers, view->request->show, error);
+    bool good = (!view->request->align ||
+                 put_words(&json, "source_words", view->passage->text, error)) &&
+                put_answer(&json, view, answers, view->request->show, error);
     if (several) json_open_array(&json, "n_best");
     for (int h = 0; several && good && h < count; h++) {
         json_open(&json, NULL);

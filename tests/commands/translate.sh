@@ -153,7 +153,7 @@ translate --json <valid.s | sed 's/^{"line":[0-9]*,"unknown":\[\],"text":"\([^"]
 check "--json has the same text" cmp out beam
 translate --json --n-best 2 "one two" "" >out
 check "--json has the n best" grep -q '^{"line":1,.*"n_best":\[{"text":.*},{"text":.*}\]}$' out
-check "and an empty line" grep -q '^{"line":2,"unknown":\[\],"text":"","score":0,"log_probability":0,"tokens":\[\],"log_probabilities":\[\],"confidence":\[\],"cut":0,"limit":false,"missing":\[\],"coverage":1,"doubtful":false,"n_best":' out
+check "and an empty line" grep -q '^{"line":2,"unknown":\[\],"text":"","score":0,"log_probability":0,"tokens":\[\],"log_probabilities":\[\],"words":\[\],"confidence":\[\],"cut":0,"limit":false,"missing":\[\],"coverage":1,"doubtful":false,"n_best":' out
 # A line is answered before the next one comes, even if the next has begun.
 mkfifo in out.fifo
 ASAN_OPTIONS=${ASAN_OPTIONS:-}:quarantine_size_mb=1 "$BIN/translate" --model run --threads 1 <in >out.fifo 2>err &  # (what a sanitizer keeps back would count)
@@ -202,10 +202,12 @@ import json, math
 out = json.load(open("out", encoding="utf-8"))
 words, p = out["text"].split(), [math.exp(x) for x in out["log_probabilities"]]
 assert out["tokens"][2:4] == ["\u2581l\u0027", "\u2581afrique"] and words[2] == "l\u0027afrique"
-assert len(out["confidence"]) == len(words) == 5 and len(p) == len(out["tokens"]) == 7
+assert out["words"] == words and len(out["confidence"]) == len(words) == 5 and len(p) == len(out["tokens"]) == 7
 for found, expected in zip(out["confidence"], [p[0], p[1], p[2] * p[3], p[4], p[5]]):
     assert abs(found - expected) < 1e-9
 assert abs(sum(out["log_probabilities"]) - out["log_probability"]) < 1e-9'
+    "$BIN/translate" --quiet --model "$here/data/toy/model.safetensors" --json --align "車を jane" >out
+    check "--align has the words that it counts, and their unit" grep -q '"source_words":\["車","を","jane"\],"text".*"unit":"word","alignment"' out
     "$BIN/translate" --quiet --model "$here/data/toy/model.safetensors" --json --given "jane visite la chine" "jane visits africa in september" >out
     check "that of a given translation, too" grep -q '"confidence":\[0.9[0-9.]*,0.9[0-9.]*,0.00[0-9.]*,0.000[0-9.]*\],"cut":0,' out
     python3 -c '
