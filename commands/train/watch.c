@@ -28,7 +28,9 @@
 #include "base/grow.h"
 #include "base/json.h"
 #include "base/textstream.h"
-#include "inference/snapshot.h"
+#include "explain/labels.h"
+#include "explain/maps.h"
+#include "inference/idlines.h"
 #include "inference/translator.h"
 #include "plots/film.h"
 
@@ -37,8 +39,9 @@ static const char BETWEEN[] = "|||";
 
 typedef struct Watch {
     char path[PATH_MAX];  // of watch.jsonl
-    Ids source, target;   // at most FILM_WORDS; {0}: no sentence is watched; target not given
-    int columns;          // tokens of the source
+    IdLines source,
+        target;         // at most FILM_WORDS; {0}: no sentence is watched; target not given
+    int rows, columns;  // characters of bytes count once; rows 0: not given
     StringList source_word;  // [columns]
     int layer, heads;
     FilmFrame *frame;  // [count]
@@ -71,12 +74,28 @@ static bool no_memory(Error *error)
     return error_memory(error, "to watch a sentence");
 }
 
-static bool add_labels(StringList *words, const Tokenizer *tokenizer, const int *id, int count,
-                       Error *error)
+static bool add_labels(StringList *words, const Labels *labels, Error *error)
 {
-    for (int i = 0; i < count; i++)
-        if (!strings_add(words, tokenizer_shown(tokenizer, id[i]), error)) return false;
+    for (int i = 0; i < labels->count; i++)
+        if (!strings_add(words, labels->text[i], error)) return false;
     return true;
+}
+
+/* A snapshot of the sentence with the ids of a translation, and its labels; NULL on error. labels_free
+ * them in either case. */
+static Snapshot *take(Labels labels[TOKEN_SIDES], const Run *run, const int *id, int count,
+                      Error *error)
+{
+    const IdLines *from = &watch->source;
+    Snapshot *snapshot =
+        snapshot_open(&run->model, from->ids.id, from->start[1], id, count, error);
+    memset(labels, 0, TOKEN_SIDES * sizeof *labels);
+    if (!snapshot) return NULL;
+    snapshot->unknown[SOURCE] = (const char *const *)from->unknown;
+    snapshot->unknown[TARGET] = (const char *const *)watch->target.unknown;
+    if (labels_make(labels, snapshot, &run->vocabulary, LABELS_CHARACTERS, error))
+        return snapshot;
+    return snapshot_close(snapshot), NULL;
 }
 
 /* Appends a frame and takes ownership of it. */
@@ -121,7 +140,7 @@ static char *to_text(void)
     json_open(&json, NULL);
     json_put_text(&json, "type", "watch");
     json_put_texts(&json, "source", watch->source_word.item, watch->columns);
-    json_put_bool(&json, "given", watch->target.count > 0);
+    json_put_bool(&json, "given", watch->rows > 0);
     json_put_integer(&json, "layer", watch->layer + 1);
     json_put_integer(&json, "heads", watch->heads);
     json_close(&json);
@@ -138,8 +157,7 @@ static bool read_frame(FilmFrame *frame, const json_t *json)
     const json_t *loss = json_object_get(json, "loss");
     const char *says = json_string_value(json_object_get(json, "says"));
     int rows = (int)json_array_size(target);
-    if (!says || rows < 1 || rows > FILM_WORDS ||
-        (watch->target.count && (size_t)rows != watch->target.count) ||
+    if (!says || rows < 1 || rows > FILM_WORDS || (watch->rows && rows != watch->rows) ||
         (int)json_array_size(share) != watch->heads)
         return false;
     size_t cells = (size_t)rows * (size_t)watch->columns;
@@ -188,15 +206,15 @@ static bool read_frames(long long update, Error *error)
 
 /* ---- the sentence ---- */
 
-/* ids (=) those of a text, with </s>. */
-static bool encode(Ids *ids, const Tokenizer *tokenizer, const char *text, size_t length,
+static bool encode(IdLines *line, const Tokenizer *tokenizer, const char *text, size_t length,
                    int most, Error *error)
 {
-    if (!tokenizer_encode(tokenizer, ids, text, length, error)) return false;
-    if (ids->count == 0 || ids->count + 1 > (size_t)most)
-        return error_set(error, "--watch: '%.*s' is %zu tokens: 1 to %d can be watched",
-                         (int)length, text, ids->count, most - 1);
-    return ids_push(ids, NULL, ID_END, 0) || no_memory(error);
+    size_t cut;
+    line->find_unknown = true;
+    if (!idlines_add(line, tokenizer, most, text, length, &cut, error)) return false;
+    return (!cut && line->ids.count > 1) ||
+           error_set(error, "--watch: '%.*s' is %zu tokens: 1 to %d can be watched",
+                     (int)length, text, cut, most - 1);
 }
 
 static bool read_sentence(const Run *run, Error *error)
@@ -213,8 +231,16 @@ static bool read_sentence(const Run *run, Error *error)
         (bar && !encode(&watch->target, target, bar + strlen(BETWEEN),
                         strlen(bar + strlen(BETWEEN)), most, error)))
         return false;
-    watch->columns = (int)watch->source.count;
-    return add_labels(&watch->source_word, source, watch->source.id, watch->columns, error);
+    const int none = ID_END;
+    Labels labels[TOKEN_SIDES];
+    Snapshot *snapshot = take(labels, run, bar ? watch->target.ids.id : &none,
+                              bar ? watch->target.start[1] : 1, error);
+    if (bar) watch->rows = labels[TOKENS_TARGET].count;
+    watch->columns = labels[TOKENS_SOURCE].count;
+    bool good = snapshot && add_labels(&watch->source_word, &labels[TOKENS_SOURCE], error);
+    labels_free(labels);
+    snapshot_close(snapshot);
+    return good;
 }
 
 static bool watch_open(Run *run, Error *error)
@@ -230,8 +256,8 @@ static void watch_close(void)
     for (int i = 0; i < watch->count; i++) free_frame(&watch->frame[i]);
     strings_free(&watch->source_word);
     free(watch->frame);
-    free(watch->source.id);
-    free(watch->target.id);
+    idlines_free(&watch->source);
+    idlines_free(&watch->target);
     *watch = (Watch){0};
 }
 
@@ -242,35 +268,37 @@ static void watch_close(void)
 static bool fill_frame(FilmFrame *frame, const Run *run, const Hypothesis *best, Error *error)
 {
     const Tokenizer *tokenizer = run->vocabulary.tokenizer[TARGET];
-    const int *row = watch->target.count ? watch->target.id : best->id;
-    int rows = watch->target.count ? (int)watch->target.count : best->length;
-    size_t cells = (size_t)rows * (size_t)watch->columns;
-    size_t count = (size_t)watch->heads * cells;
-    float *share = frame->share = malloc(count * sizeof *share);
-    if (!share) return no_memory(error);
-    if (!add_labels(&frame->word, tokenizer, row, rows, error) ||
-        !tokenizer_decode(tokenizer, &frame->says, best->id, (size_t)best->length, error))
-        return false;
-    Snapshot *snapshot =
-        snapshot_open(&run->model, watch->source.id, watch->columns, row, rows, error);
-    if (!snapshot) return false;
-    for (int h = 0; h < watch->heads; h++)
-        snapshot_weights(share + (size_t)h * cells, snapshot, ATTENTION_CROSS, watch->layer, h);
+    const IdLines *given = watch->rows ? &watch->target : NULL;
+    Labels labels[TOKEN_SIDES], *row = &labels[TOKENS_TARGET];
+    Snapshot *snapshot = take(labels, run, given ? given->ids.id : best->id,
+                              given ? given->start[1] : best->length, error);
+    size_t cells = (size_t)row->count * (size_t)watch->columns;
+    float *share = frame->share = calloc((size_t)watch->heads * cells + 1, sizeof *share);
+    bool good =
+        snapshot && (share || no_memory(error)) && add_labels(&frame->word, row, error) &&
+        tokenizer_decode(tokenizer, &frame->says, best->id, (size_t)best->length, error);
+    for (int h = 0; good && h < watch->heads; h++) {
+        Map map;
+        good = map_chosen(&map, snapshot, ATTENTION_CROSS, watch->layer, h, row->word,
+                          labels[TOKENS_SOURCE].word, error);
+        for (size_t k = 0; good && k < cells; k++)
+            *share++ = (float)lroundf(map.at[k] * THOUSAND) / THOUSAND;
+        if (good) map_free(&map);
+    }
+    labels_free(labels);
     snapshot_close(snapshot);
-    for (size_t k = 0; k < count; k++)
-        share[k] = (float)lroundf(share[k] * THOUSAND) / THOUSAND;
-    return true;
+    return good;
 }
 
 static bool translate(Translations *out, Run *run, Error *error)
 {
-    int columns = watch->columns;
+    int columns = watch->source.start[1];
     SearchConfig search = search_default;
     search.beam = 1;
     search.max_tokens = at_most(columns + columns / 2 + 3, FILM_WORDS);
     search.no_scores = true;
     Ensemble alone = ensemble_of(&run->model);
-    TranslatorInput input = {.source = {1, columns, watch->source.id, (int[]){0, columns}},
+    TranslatorInput input = {.source = idlines_packed(&watch->source),
                              .placeholder = vocabulary_placeholder(&run->vocabulary),
                              .first_byte =
                                  tokenizer_first_byte(run->vocabulary.tokenizer[TARGET])};
@@ -312,8 +340,9 @@ static bool draw(const Run *run, const char *path, Error *error)
     metrics_column(vx, metrics, METRICS_VALID, "update");
     metrics_column(vy, metrics, METRICS_VALID, "loss");
     char *title = NULL;
-    bool good = tokenizer_decode(run->vocabulary.tokenizer[SOURCE], &title, watch->source.id,
-                                 (size_t)watch->columns, error);
+    bool good = tokenizer_decode_replaced(run->vocabulary.tokenizer[SOURCE], &title,
+                                          watch->source.ids.id, watch->source.ids.count,
+                                          (const char *const *)watch->source.unknown, error);
     const PngText texts[] = {
         {"Software", "qkv"}, {"Model", run->settings->run.output}, {"Source", title}, {0}};
     const Film film = {.title = title,

@@ -53,6 +53,14 @@ check "a sentence that is too long" sh -c 'grep -q "^train: --watch: .* 1 to 19 
 train --max-updates 130 --valid-every 1 --output often --watch "$pair"
 check "frames of validations that are too close are left out" test "$(grep -c '"frame"' often/watch.jsonl)" -eq 116
 
+train --max-updates 2 --output words --watch "one zebra ||| ZEBRA ONE"
+check "words that the model does not know are named" sh -c \
+    'grep -q "\"source\":\[\"one\",\"zebra\",\"</s>\"\]" words/watch.jsonl && grep -q "\"target\":\[\"ZEBRA\",\"ONE\",\"</s>\"\]" words/watch.jsonl'
+train --tokenizer bpe --vocab-size 330 --byte-fallback --max-updates 2 --output bytes --watch "one 😀 ||| 😀 ONE"
+check "bytes of one character are one row and column" sh -c \
+    'grep -q "\"source\":\[\"one\",\"▁\",\"😀\",\"</s>\"\]" bytes/watch.jsonl &&
+     grep -q "\"share\":\[\[[0-9]*\(,[0-9]*\)\{15\}\],\[" bytes/watch.jsonl'
+
 # weights.png. The run's name is in its file, so every run is made in a folder of one name.
 matrices() { train --output run "$@"; }
 matrices --max-updates 45 --threads 1 && mv run one
