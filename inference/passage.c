@@ -394,7 +394,7 @@ static bool name_unknown(const Passages *p, Passage *passage, const Span *span, 
         at += (size_t)utf8_decode(passage->text + at, span->end - at, &c);
         known = c < 0x80 || is_known(p, c);
     }
-    if (known) return true;
+    if (known || span->mark) return true;  // a mark comes back as it is
     char *text = strndup(passage->text + span->begin, span->end - span->begin);
     bool good =
         text ? strings_add(&passage->unknown, text, error) : error_memory(error, "for a word");
