@@ -117,13 +117,13 @@ bool significance_estimate(Estimate *estimate, Significance test, const Statisti
     trial(score, SIGNIFICANCE_NONE, &g, both, segments);
     for (int s = 0; s < SCORES; s++) {
         double *v = value + (size_t)s * count, *d = difference + (size_t)s * count;
-        double centre = bootstrap ? mean_of(d, trials) : 0;
+        double mean = mean_of(d, trials), centre = bootstrap ? mean : 0;
         int larger = 1, tail = trials / 40;
         for (int t = 0; t < trials; t++)
             larger += d[t] - centre > fabs(score[0][s] - score[1][s]);
         qsort(v, count, sizeof *v, ascending);
         estimate[s] = (Estimate){NAN, NAN, NAN};
-        if (other) estimate[s].p = (double)larger / (trials + 1);
+        if (other && mean > 0) estimate[s].p = (double)larger / (trials + 1);
         if (!bootstrap) continue;
         estimate[s].mean = mean_of(v, trials);
         estimate[s].interval = (v[trials - tail - 1] - v[tail]) / 2;

@@ -24,7 +24,7 @@ extern const char *const significance_names[];
 
 typedef struct Estimate {
     double mean, interval;  // the 95 % interval is mean ± interval; NAN after randomization
-    double p;  // that chance alone makes the difference; NAN without another system
+    double p;  // that chance alone makes the difference; NAN without one, or another system
 } Estimate;
 
 /* estimate [SCORES] (=); system, other [segments]: the statistics of each segment; other: those of

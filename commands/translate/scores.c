@@ -307,7 +307,7 @@ static void put_system(JsonWriter *json, const Scores *scores, const System *sys
     add_test(signature, test, trials);
     json_put_text(json, "signature", signature);
     json_put_text(json, "hypothesis", system->name);
-    if (!isnan(estimate->mean) || !isnan(estimate->p))
+    if (!isnan(estimate->mean) || (test != SIGNIFICANCE_NONE && system != scores->system))
         put_estimate(json, "significance", estimate);
     json_open_array(json, scores->request->documents ? "documents" : "lines");
     for (int i = 0; i < scores->segments; i++) {

@@ -44,6 +44,11 @@ check "of randomization, too" sh -c 'test "$(grep -c "|nrefs:1|ar:20|seed:12345|
 cp hyp copy
 score --hypothesis hyp --hypothesis worse --hypothesis copy --reference ref >out 2>err
 check "two systems that are the same" sh -c 'echo "translate: copy and hyp are the same line by line" | cmp - err'
+tr a-z A-Z <hyp >capitals
+for test in bootstrap randomization; do
+    score --hypothesis hyp --hypothesis capitals --reference ref --significance $test --trials 20 >out
+    check "$test of TER, equal on every line in capitals: no p" sh -c 'test $(grep -c "p = " out) -eq 3 && ! grep "^TER" out | grep "p = "'
+done
 score --hypothesis hyp --hypothesis worse --reference ref --significance none >out
 check "--significance none" sh -c '! grep -q "mean\|bs:" out'
 score --hypothesis hyp --reference ref --significance bootstrap --trials 50 >out
