@@ -123,6 +123,7 @@ static void put_kind(JsonWriter *json, const PictureInput *input, AttentionKind 
     json_put_text(json, "rows", SIDE[labels_rows(kind)]);
     json_put_text(json, "columns", SIDE[labels_columns(kind)]);
     json_put_bool(json, "causal", kind == ATTENTION_DECODER);
+    json_put_digits(json, "high", picture_high(input, kind), 5);
     json_open_array(json, "layers");
     for (int l = 0; l < snapshot_layers(input->snapshot, kind); l++)
         put_heads(json, input, kind, l, vectors);

@@ -16,7 +16,7 @@
  *      "sides": {"source": {"text": […], "special": […], "unknown": […], "word": […], "joined": […]},
  *                "target": …, "read": …},
  *      "best": {"layer": l, "head": h},            of cross-attention; head -1: none aligns
- *      "kinds": [{"name": "cross", "rows": "target", "columns": "source", "causal": false, …,
+ *      "kinds": [{"name": "cross", "rows": "target", "columns": "source", "causal": false, "high": 1, …,
  *                 "layers": [[{"weights": [[…]…], "scale": 1/√dh, "q": [[…]…], "k": [[…]…],
  *                              "v": [[…]…]}, …H], …L]}, …]}
  *

@@ -429,3 +429,19 @@ bool picture_best(PictureBest *best, const PictureInput *input, Error *error)
     drawing_free(&d);
     return good;
 }
+
+float picture_high(const PictureInput *input, AttentionKind kind)
+{
+    Choice choice = choice_default;
+    PictureInput own = *input;
+    Error error;
+    Drawing d;
+    float low, high = 1;
+    choice.known_layer = input->choice->known_layer;
+    own.choice = &choice;
+    bool good = drawing_begin(&d, &own, input->words, &error);
+    d.section[0].kind = kind, d.count = 1;
+    if (good && section_make(&d, 0)) choose_colors(&low, &high, &d);
+    drawing_free(&d);
+    return high > 0 ? high : 1;
+}

@@ -45,3 +45,6 @@ typedef struct PictureBest {
 } PictureBest;
 
 bool picture_best(PictureBest *best, const PictureInput *input, Error *error);
+
+/* The weight of the last colour of a picture of this kind, if no option is given. */
+float picture_high(const PictureInput *input, AttentionKind kind);

@@ -1,4 +1,4 @@
-/* heat.js -- the colour of a number in 0..1, and maps in these colours: a table, which screen readers
+/* heat.js -- the colour of an attention weight, and maps in these colours: a table, which screen readers
  * can read, and a thumbnail. The colours are those of the program's pictures. */
 
 const theme = () => document.documentElement.dataset.theme;
@@ -30,9 +30,12 @@ const tables = {};
 for (const [name, text] of Object.entries(DATA.colors))
   tables[name] = text.match(/.{6}/g).map((hex) => hex.match(/../g).map((part) => parseInt(part, 16)));
 
+/* The weight of the last colour: that of the program's pictures, which is lower in a long sentence. */
+const high = () => kindNow().high ?? 1;
+
 /* [r, g, b]; special: grey of the same lightness. */
 function heat(value, special = false) {
-  const color = tables[theme()][Math.round(255 * Math.min(Math.max(value, 0), 1))];
+  const color = tables[theme()][Math.round(255 * Math.min(Math.max(value / high(), 0), 1))];
   return special ? new Array(3).fill(encode(luminance(color))) : color;
 }
 
@@ -76,8 +79,8 @@ function drawThumbnail(canvas, weights, columns) {
 function colorBar() {
   const canvas = make("canvas", { "aria-hidden": "true" }), pen = penOf(canvas, 256, 1);
   for (let i = 0; i < 256; i++) {
-    pen.fillStyle = css(heat(i / 255));
+    pen.fillStyle = css(heat(high() * i / 255));
     pen.fillRect(i, 0, 1, 1);
   }
-  return make("div", { class: "bar" }, "attention weight  0", canvas, "1");
+  return make("div", { class: "bar" }, "attention weight  0", canvas, String(high()));
 }

@@ -79,6 +79,8 @@ check "--words explains </s> where it is" sh -c 'grep -aq "The column of </s>" r
 translate --attention-kind decoder --given jane --attention one.png "jane" >out
 check "a translation of one word has none after the first" grep -aq "of the decoder's input, is grey[.]" one.png
 long=$(yes "jane visits africa in september" | head -n 6 | tr '\n' ' ')
+translate --attention long.html --split never "$long" >out
+check "a page of it has them, too" sh -c 'grep -q "\"causal\":false,\"high\":0[.]" long.html'
 translate --bare --words 1-9 --attention part.png "$long" >out
 translate --bare --words 1-9 --attention auto.png --range auto "$long" >out
 check "the colours of a part of a long sentence follow its weights" cmp part.png auto.png
