@@ -345,11 +345,9 @@ static bool train_into_folder(Run *run, Error *error)
             "nothing is left to do: the run in %s has reached its %s; a larger %s goes on",
             run->settings->run.output, limit, limit);
         if (*changed) console_say("these options have changed, without effect:%s", changed);
-        int updates = run->settings->training.max_updates;
         if (run->settings->seconds > 0)
-            console_say("--time is fixed when a run begins, and this one has %d updates: "
-                        "--max-updates %d goes on",
-                        updates, 2 * updates);
+            console_say("--time is fixed when a run begins, and gave this one %d updates",
+                        run->settings->training.max_updates);
     } else if (run->resumed) {
         console_say("going on    from update %lld of the run in %s", run->progress.update,
                     run->settings->run.output);

@@ -235,7 +235,7 @@ static void find_copies(CorpusCheck *check, const CorpusText *text)
         CorpusSentence s = corpus_sentence(text, SOURCE, i),
                        t = corpus_sentence(text, TARGET, i);
         uint64_t hash = hash_bytes(hash_word(HASH_START, s.length), s.text, s.length);
-        hash = hash_bytes(hash, t.text, t.length) | 1;
+        hash = hash_bytes(hash, t.text, t.length) | 1;  // 0 is an empty slot
         size_t at = hash % slots;
         while (seen[at] && seen[at] != hash) at = (at + 1) % slots;
         if (seen[at] && !check->pairs[CHECK_COPIES]++)

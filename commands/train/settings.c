@@ -314,29 +314,25 @@ static bool check(const Settings *s, Error *error)
     return check_vocabulary(s, error);
 }
 
-/* Forgets the files of a corpus that `config` names, if the command line names any of it. */
-static void forget_files(Settings *s, CorpusNames *names, const char *const option[3])
+/* Forgets the files of a corpus that `config` names, if the command line names any. */
+static void forget_files(Settings *s, CorpusNames *names, const char *source, const char *tsv)
 {
-    const Given *given = &s->given;
-    bool named = false;
-    for (int i = 0; i < 3; i++)
-        named |= options_find_text(s->groups, SETTINGS_GROUPS, given->argc, given->argv,
-                                   option[i]) != NULL;
-    if (!named) return;
+    const Given *g = &s->given;
+    if (!options_find_text(s->groups, SETTINGS_GROUPS, g->argc, g->argv, source) &&
+        !options_find_text(s->groups, SETTINGS_GROUPS, g->argc, g->argv, tsv))
+        return;
     strings_free(&names->source), strings_free(&names->target), strings_free(&names->tsv);
     if (names == &s->data.train) strings_free(&s->data.weight);
 }
 
 static bool apply_given(Settings *s, Error *error)
 {
-    static const char *const TRAIN[] = {"train-source", "train-target", "train-tsv"},
-                             *const VALID[] = {"valid-source", "valid-target", "valid-tsv"};
     const Given *given = &s->given;
     if (given->text && !options_from_json(s->groups, SETTINGS_GROUPS, given->text,
                                           given->config, false, error))
         return false;
-    forget_files(s, &s->data.train, TRAIN);
-    forget_files(s, &s->data.valid, VALID);
+    forget_files(s, &s->data.train, "train-source", "train-tsv");
+    forget_files(s, &s->data.valid, "valid-source", "valid-tsv");
     return options_parse(s->groups, SETTINGS_GROUPS, given->argc, given->argv, NULL, error);
 }
 
@@ -591,14 +587,14 @@ bool settings_agree(Settings *s, const char *config, const char *path, Error *er
     Settings was;
     settings_defaults(&was);
     was.training.augment = -1;
-    bool good = options_from_json(was.groups, SETTINGS_GROUPS, config, path, false, error);
+    bool good = options_from_json(was.groups, SETTINGS_GROUPS, config, path, false, error) &&
+                find_frozen(&was, error);
     if (was.training.augment < 0) was.training.augment = s->training.augment = 0;
     if (good && s->automatic) {
         Settings chosen = was;
         chosen.training.seed = s->training.seed;  // it has chosen what is held out
         good = settings_take(s, &chosen, error);
     }
-    good = good && find_frozen(&was, error);
     const StringList *tokenizers = &s->data.tokenizer_model;
     const Option *o = good ? difference(&was, s, 0) : NULL;
     const char *other =
@@ -613,11 +609,10 @@ bool settings_agree(Settings *s, const char *config, const char *path, Error *er
         : o                                           ? o->name
                                                       : NULL;
     if (good && other)
-        good =
-            error_set(error,
-                      "the run in '%s' was started with another --%s: start a new one with "
-                      "another --output, or give the same options, which its config.json has",
-                      path, other);
+        good = error_set(error,
+                         "the run in '%s' was started with another --%s: start a new one with "
+                         "another --output, or give the options of its config.json",
+                         path, other);
     int *count = &s->training.accumulators, older = was.training.accumulators;
     *count = older <= 1 ? trainer_first_accumulators(*count) : *count ? *count : older;
     was.training.accumulators = *count;

@@ -128,9 +128,9 @@ void presets_print(FILE *out);
  * are the model's, and it learns at a third of the rate for a quarter of the updates. */
 bool auto_choose(Settings *settings, const CorpusText *text, double share, Error *error);
 
-/* The same for the number of updates: with --time, those that fit; 0: as long as much is gained; no more
- * than `max_epochs` has.
- * Warm-up, moving average, validations, and whether few updates do without R-Drop follow from it. */
+/* The same for the number of updates: with --time, those that fit; 0: as long as much is gained; no
+ * more than `max_epochs` has. Warm-up, moving average, validations, and whether few updates do
+ * without R-Drop follow from it. */
 bool auto_lengthen(Settings *settings, const CorpusReport *train, const CorpusReport *valid,
                    double fit, Error *error);
 

@@ -168,7 +168,7 @@ check "they are named, and what is shared" \
 tune $tune --threads 1 --max-updates 10 --output stopped --quiet 2>err
 check "one thread, stopped and resumed" tune $tune --threads 1 --output stopped
 check "the same bytes" cmp frozen/last.safetensors stopped/last.safetensors
-wrong "it goes on only with the same parts frozen" 1 "another --freeze: start .*, which its config.json has$" \
+wrong "it goes on only with the same parts frozen" 1 "another --freeze: start .*, or give the options of its config.json$" \
     tune --init base --ema 0.9 --weight-decay 0.1 --output stopped
 tune --init base --freeze encoder --freeze embeddings --ema 0.9 --weight-decay 0.1 --output twice 2>err
 check "--freeze may be repeated" test "$(losses frozen)" = "$(losses twice)"
