@@ -283,11 +283,11 @@ static Capitals capitals_of(const Passages *p, const char *word, size_t length)
                small = tokens_of(p, NULL, lowered, strlen(lowered));
         size_t letters = utf8_count(text, length);
         bool shouted = small < own && (small == 1 || letters > SHORT);
-        found = letters == 1               ? ONE_LETTER
-                : shouted                  ? SHOUTED
-                : own > 2 && own < UNKNOWN ? ABBREVIATION
-                                           : NOT_CAPITALS;
-        if (found == ABBREVIATION && letters > SHORT) found = NOT_CAPITALS;
+        bool strange = own > 2 && own < UNKNOWN && letters <= SHORT;
+        found = letters == 1 ? ONE_LETTER
+                : shouted    ? SHOUTED
+                : strange    ? ABBREVIATION
+                             : NOT_CAPITALS;
     }
     free(text);
     free(upper);
