@@ -1,7 +1,6 @@
 /* passage.c -- texts to sentences and back; see passage.h. */
 #include "inference/passage.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,11 +12,8 @@
 #include "data/words.h"
 
 enum {
-    CHARACTERS = 0x110000,
-    UNKNOWN = 1000,
     LONG = 40,      // tokens of a line that is split if nothing is known of the training text
     SENTENCES = 3,  // of a line that is split in any case
-    SHORT = 5,      // letters of an abbreviation, at most
 };
 
 /* The share of the training lines that makes something usual. */
@@ -50,16 +46,11 @@ bool passages_open(Passages *p, const Bundle *bundle, const PassageConfig *confi
                     .config = config,
                     .tokenizer = bundle->vocabulary.tokenizer[SOURCE],
                     .placeholder = vocabulary_placeholder(&bundle->vocabulary),
-                    .lines.find_unknown = true,
-                    .known = calloc(CHARACTERS, 1)};
-    if (!p->known || !GROW(p->lines.start, p->lines.start_size, 1))
-        return error_memory(error, "for the characters of a text");
+                    .lines.find_unknown = true};
+    if (!known_open(&p->known, p->tokenizer, &bundle->text, error)) return false;
+    if (!GROW(p->lines.start, p->lines.start_size, 1))
+        return error_memory(error, "for the lines of a text");
     p->lines.start[0] = 0;
-    UChar32 c = 0;
-    const char *characters = bundle->text.known ? bundle->text.characters : NULL;
-    for (size_t at = 0; characters && characters[at] && !u_isupper(c);)
-        U8_NEXT_UNSAFE(characters, at, c);
-    p->small = characters && !u_isupper(c);
     p->rules =
         spanrules_open(config->protect.item, config->protect.count, config->terms, error);
     return p->rules;
@@ -81,7 +72,7 @@ void passages_free(Passages *p)
     spanrules_free(p->rules);
     segments_free(&p->segments);
     spans_free(&p->found);
-    free(p->known);
+    known_close(&p->known);
     free(p->word);
     free(p->character);
     free(p->sentence);
@@ -90,62 +81,7 @@ void passages_free(Passages *p)
     *p = (Passages){0};
 }
 
-/* ---- what the model knows ---- */
-
-/* Whether a character becomes tokens other than <unk>; bytes, and marks like “ and –, only if the
- * training text had them. A capital letter is known if its small one is, which a text in capitals
- * is lowered to. A vocabulary of words knows words, not characters. */
-static bool is_known(const void *context, unsigned character)
-{
-    const Passages *p = context;
-    unsigned char *known = &p->known[character];
-    if (*known) return *known == 1;
-    const TextProfile *profile = &p->bundle->text;
-    bool seen = profile->known && textprofile_has(profile, character);
-    bool must = profile->known && textprofile_is_mark(character);
-    char text[8];
-    int length = 0;
-    Ids ids = {0};
-    U8_APPEND_UNSAFE(text, length, character);
-    bool good = tokenizer_type(p->tokenizer) == TOKENIZER_WORD ||
-                tokenizer_encode(p->tokenizer, &ids, text, (size_t)length, NULL);
-    for (size_t i = 0; good && i < ids.count; i++)
-        good = ids.id[i] != ID_UNKNOWN &&
-               (seen || (!must && tokenizer_byte(p->tokenizer, ids.id[i]) < 0));
-    free(ids.id);
-    UChar32 small = u_tolower((UChar32)character);
-    good = good || ((unsigned)small != character && is_known(context, (unsigned)small));
-    *known = good ? 1 : 2;
-    return good;
-}
-
-/* The number of tokens of a word; an <unk> counts as UNKNOWN of them. *last (=) the last of them,
- * unless NULL. */
-static size_t tokens_of(const Passages *p, int *last, const char *word, size_t length)
-{
-    Ids ids = {0};
-    size_t tokens = 0;
-    if (tokenizer_encode(p->tokenizer, &ids, word, length, NULL))
-        for (size_t i = 0; i < ids.count; i++) tokens += ids.id[i] == ID_UNKNOWN ? UNKNOWN : 1;
-    if (last) *last = tokens ? ids.id[ids.count - 1] : ID_UNKNOWN;
-    free(ids.id);
-    return tokens;
-}
-
-/* Whether a word has fewer tokens than in lower case, as names have, or is one token that is far
- * more frequent than that of lower case: the vocabulary is in the order of frequency. */
-static bool is_name(const void *context, const char *word, size_t length)
-{
-    // "Tom" is the 316th, "tom" the 939th; "She" the 497th, "she" the 953rd
-    const double FAR = 2.5;
-    char *lower;
-    int id, lower_id;
-    if (!text_lowered(&lower, word, length, CASE_UPPER, false, NULL, NULL, NULL)) return false;
-    size_t tokens = tokens_of(context, &id, word, length);
-    size_t lower_tokens = tokens_of(context, &lower_id, lower, strlen(lower));
-    free(lower);
-    return tokens < lower_tokens || (tokens == 1 && lower_tokens == 1 && lower_id > FAR * id);
-}
+/* ---- unknown words ---- */
 
 /* Leaves each word once, where it is first. */
 static void keep_distinct(StringList *words)
@@ -210,18 +146,6 @@ static bool append(Encoded *e, const char *text, size_t length, const int *unit,
     return true;
 }
 
-/* *lowered (=) a word of a sentence `written` so, in the case that it usually has. One that begins the
- * sentence keeps its capital, unless the model knows words only without. */
-static bool lower(char **lowered, const Passages *p, const char *word, LetterCase written,
-                  bool begins, Error *error)
-{
-    size_t length = strlen(word);
-    if (!text_lowered(lowered, word, length, written, begins, is_name, p, error)) return false;
-    if (!begins || tokens_of(p, NULL, *lowered, strlen(*lowered)) < UNKNOWN) return true;
-    free(*lowered);
-    return text_lowered(lowered, word, length, written, false, is_name, p, error);
-}
-
 /* Appends text[begin..end), which has no span, as the model knows it: word by word. */
 static bool append_text(Encoded *e, const Passages *p, const char *text, size_t begin,
                         size_t end, LetterCase written, Error *error)
@@ -235,16 +159,18 @@ static bool append_text(Encoded *e, const Passages *p, const char *text, size_t 
         char *clean = NULL, *lowered = NULL;
         const int *unit = p->unit + (to > from ? from : at);
         size_t units = to > from ? to - from : 1;
-        bool space = from > at, small = p->small && !p->plain;
+        bool space = from > at, small = p->known.small && !p->plain;
         bool begins = e->length == p->passage[p->count].tag && !small;
         LetterCase from_case = small ? CASE_UPPER : written;
-        good = text_cleaned(&clean, text + from, to - from, is_known, p, error) &&
-               (from_case == CASE_SENTENCE ||
-                lower(&lowered, p, clean, from_case, begins, error)) &&
-               append(e, " ", space, unit, 1, error);
+        good =
+            text_cleaned(&clean, text + from, to - from, known_character, &p->known, error) &&
+            (from_case == CASE_SENTENCE ||
+             known_lower(&lowered, &p->known, clean, from_case, begins, error)) &&
+            append(e, " ", space, unit, 1, error);
         // an unknown word is copied as typed
-        bool as_typed = good && small && written == CASE_SENTENCE &&
-                        tokens_of(p, NULL, lowered, strlen(lowered)) >= UNKNOWN;
+        bool as_typed =
+            good && small && written == CASE_SENTENCE &&
+            known_tokens(&p->known, NULL, lowered, strlen(lowered)) >= KNOWN_UNKNOWN;
         const char *word = lowered && !as_typed ? lowered : clean;
         good = good && append(e, word, strlen(word), unit, units, error);
         e->lowered |= good && word != clean && strcmp(word, clean);
@@ -267,110 +193,7 @@ static bool append_span(Encoded *e, const Passages *p, const char *text, const S
                           : append(e, text + span->begin, bytes, unit, bytes, error);
 }
 
-/* ---- words in capitals ---- */
-
-typedef enum { NOT_CAPITALS, ONE_LETTER, ABBREVIATION, SHOUTED } Capitals;
-
-/* SHOUTED: the model knows the word in lower case alone: "NOT". ABBREVIATION: a short one that it knows in
- * neither: "NYPD". */
-static Capitals capitals_of(const Passages *p, const char *word, size_t length)
-{
-    char *text = strndup(word, length), *upper = NULL, *lowered = NULL;
-    Capitals found = NOT_CAPITALS;
-    if (text && text_in_case(&upper, text, length, CASE_UPPER, NULL) && !strcmp(upper, text) &&
-        lower(&lowered, p, text, CASE_UPPER, false, NULL) && strcmp(lowered, text)) {
-        size_t own = tokens_of(p, NULL, text, length),
-               small = tokens_of(p, NULL, lowered, strlen(lowered));
-        size_t letters = utf8_count(text, length);
-        bool shouted = small < own && (small == 1 || letters > SHORT);
-        bool strange = own > 2 && own < UNKNOWN && letters <= SHORT;
-        found = letters == 1 ? ONE_LETTER
-                : shouted    ? SHOUTED
-                : strange    ? ABBREVIATION
-                             : NOT_CAPITALS;
-    }
-    free(text);
-    free(upper);
-    free(lowered);
-    return found;
-}
-
-static bool add_found(Spans *found, Span span, Error *error)
-{
-    if (!GROW(found->span, found->size, (size_t)found->count + 1))
-        return error_memory(error, "for the spans of a sentence");
-    found->span[found->count++] = span;
-    return true;
-}
-
-static int by_place(const void *a, const void *b)
-{
-    const Span *left = a, *right = b;
-    if (left->begin != right->begin) return left->begin < right->begin ? -1 : 1;
-    return left->end < right->end ? -1 : left->end > right->end;
-}
-
-/* Adds to the spans of a sentence at `begin`, from which they are removed: abbreviations, and around each
- * run of shouted words two marks, which no text has, COPYING_CAPITALS. */
-static bool find_capitals(Passages *p, const char *sentence, size_t length, size_t begin,
-                          Error *error)
-{
-    Spans *found = &p->found;
-    Span mark = {.mark = true,
-                 .replacement = COPYING_CAPITALS,
-                 .length = strlen(COPYING_CAPITALS),
-                 .written = CASE_SENTENCE};
-    size_t from = 0, to, run = 0, run_end = 0;
-    bool good = true;
-    for (; good && from <= length; from = to) {
-        while (from < length && words_blank(sentence[from])) from++;
-        for (to = from; to < length && !words_blank(sentence[to]);) to++;
-        size_t first = from, last = to++;
-        while (first < last && ispunct((unsigned char)sentence[first])) first++;
-        while (first < last && ispunct((unsigned char)sentence[last - 1])) last--;
-        Capitals kind = capitals_of(p, sentence + first, last - first);
-        if (kind == SHOUTED && !run_end) run = first;
-        if (kind == SHOUTED) run_end = last;
-        if (kind == ABBREVIATION)
-            good = add_found(found, (Span){.begin = begin + first, .end = begin + last}, error);
-        if (run_end && (kind == NOT_CAPITALS || kind == ABBREVIATION || to > length)) {
-            mark.begin = mark.end = begin + run;
-            good = good && add_found(found, mark, error);
-            mark.begin = mark.end = begin + run_end;
-            good = good && add_found(found, mark, error);
-            run_end = 0;
-        }
-    }
-    qsort(found->span, (size_t)found->count, sizeof *found->span, by_place);
-    return good;
-}
-
-/* Adds to the spans of a sentence "..." and "…", and "--" at its end, unless the model has fewer tokens for
- * them than they have characters. They are marks. */
-static bool find_dots(Passages *p, const char *sentence, size_t length, Error *error)
-{
-    Spans *found = &p->found;
-    int next = 0, others = found->count;
-    bool good = true;
-    for (size_t at = 0, to; good && at < length; at = to) {
-        const Span *span = next < others ? &found->span[next] : NULL;
-        bool inside = span && at >= span->begin;
-        size_t end = !span ? length : inside ? span->end : span->begin;
-        for (to = at + 1; to < end && (inside || sentence[to] == sentence[at]);) to++;
-        next += inside;
-        bool dots =
-            to > at + 1 && (sentence[at] == '.' || (sentence[at] == '-' && to == length));
-        bool ellipsis = at + 3 <= end && !memcmp(sentence + at, "…", 3);
-        if (ellipsis) to = at + 3;
-        if (!inside && (dots || ellipsis) &&
-            tokens_of(p, NULL, sentence + at, to - at) >= to - at)
-            good = add_found(found, (Span){.begin = at, .end = to, .mark = true, .outer = true},
-                             error);
-    }
-    qsort(found->span, (size_t)found->count, sizeof *found->span, by_place);
-    return good;
-}
-
+/* Of COPYING_CAPITALS. */
 static bool is_capitals(const Span *span)
 {
     return span->begin == span->end;
@@ -392,7 +215,7 @@ static bool name_unknown(const Passages *p, Passage *passage, const Span *span, 
     bool known = true;
     for (size_t at = span->begin; known && at < span->end;) {
         at += (size_t)utf8_decode(passage->text + at, span->end - at, &c);
-        known = c < 0x80 || is_known(p, c);
+        known = c < 0x80 || known_character(&p->known, c);
     }
     if (known || span->mark) return true;  // a mark comes back as it is
     char *text = strndup(passage->text + span->begin, span->end - span->begin);
@@ -492,8 +315,8 @@ static bool is_strange_quote(const Passages *p, UChar32 c, const char *text, siz
                              size_t end)
 {
     return u_hasBinaryProperty(c, UCHAR_QUOTATION_MARK) &&
-           (!is_known(p, (unsigned)c) ||
-            tokens_of(p, NULL, text + begin, end - begin) >= UNKNOWN);
+           (!known_character(&p->known, (unsigned)c) ||
+            known_tokens(&p->known, NULL, text + begin, end - begin) >= KNOWN_UNKNOWN);
 }
 
 /* Leaves out brackets and straight quotation marks around a whole sentence, and others if the model does
@@ -537,9 +360,9 @@ static bool add_sentence(Passages *p, size_t begin, size_t end, Error *error)
     bool letters = false;
     found->count = 0;
     if (!p->plain) trim_quotes(p, text, &begin, &end);
-    if (!p->plain &&
-        !(spans_find(found, p->rules, text + begin, end - begin, is_known, p, error) &&
-          find_dots(p, text + begin, end - begin, error)))
+    if (!p->plain && !(spans_find(found, p->rules, text + begin, end - begin, known_character,
+                                  &p->known, error) &&
+                       known_dots(found, &p->known, text + begin, end - begin, error)))
         return false;
     int first = 0, last = found->count;
     for (int i = 0; i < last; i++) {
@@ -573,7 +396,8 @@ static bool add_sentence(Passages *p, size_t begin, size_t end, Error *error)
         e.text[e.length] = 0;
         s.written = text_case(e.text, e.length);
         int count = found->count;
-        if (s.written == CASE_SENTENCE) good = find_capitals(p, e.text, e.length, begin, error);
+        if (s.written == CASE_SENTENCE)
+            good = known_capitals(found, &s.written, &p->known, e.text, e.length, begin, error);
         last += found->count - count;
     }
     good = good && keep_spans(p, &s.spans, text, first, last, false, error) &&

@@ -21,6 +21,7 @@
 #include "data/spans.h"
 #include "data/typography.h"
 #include "inference/copying.h"
+#include "inference/known.h"
 
 typedef enum { SPLIT_AUTO, SPLIT_ALWAYS, SPLIT_NEVER } Split;
 
@@ -64,11 +65,10 @@ typedef struct Passages {
     const Bundle *bundle;
     const PassageConfig *config;
     const Tokenizer *tokenizer;  // of the source
-    bool small;                  // the training text had no capitals
+    KnownText known;
     int placeholder;  // the vocabulary's first, for TranslatorInput; 0: there are none
     SpanRules *rules;
-    unsigned char *known;  // of each character: 0 not asked yet, 1 known, 2 unknown
-    Segments segments;     // of the last text
+    Segments segments;  // of the last text
     int *word,
         *character;   // the word of each of its bytes; its character, or NULL if not needed
     const int *unit;  // what its tokens count: one of these two

@@ -56,7 +56,7 @@ mpi.h               training/distributed.c
 pango/pangocairo.h  plots/canvas.c
 png.h               plots/png.c
 sentencepiece_*     data/tokenizer.cc data/tokenizer-extending.cc data/tokenizer-learning.cc
-unicode/*.h         base/columns.c data/augment.c data/dictionary.c data/encoding.c commands/serve/language.cc data/segments.c data/spans.c data/textprofile.c data/tokenizer-extending.cc data/tokenizer-learning.cc data/typography.c data/words.c inference/passage.c scores/codepoints.c scores/tokenization.c
+unicode/*.h         base/columns.c data/augment.c data/dictionary.c data/encoding.c commands/serve/language.cc data/segments.c data/spans.c data/textprofile.c data/tokenizer-extending.cc data/tokenizer-learning.cc data/typography.c data/words.c inference/known.c inference/passage.c scores/codepoints.c scores/tokenization.c
 zlib.h              commands/translate/webpage.c data/text.c model/safetensors.c plots/png.c
 '
 headers_of_the_system='assert|complex|ctype|errno|fenv|float|inttypes|iso646|limits|locale|math
