@@ -35,43 +35,43 @@ enum { LINE, MARK, BREAK, CLOSING, OPENING, BEGINNING, SHORT, PATTERNS };
 static const char *const pattern[PATTERNS] = {
     [LINE] = "(.*)\\R?",
     [MARK] =                                                                    // at a line's beginning:
-    "[\\p{White_Space}\\uFEFF]+"
-    "|[-+*\\p{Pd}\\p{So}\\u00B7\\u2022\\u2023\\u2043\\u2192]\\p{White_Space}+"  // - bullet, • bullet, → bullet
-    "|(<[A-Za-z][^<>]{0,99}>|\\{\\\\[^{}]{1,99}\\}){1,3}(?=[-\\p{Pd}\\u2022]\\p{White_Space})"  // <i>- said in a subtitle
-    "|\\[[ xX]\\]\\p{White_Space}"                                              // - [x] task
+    "[\\s\\uFEFF]+"
+    "|[-+*\\p{Pd}\\p{So}\\u00B7\\u2022\\u2023\\u2043\\u2192]\\s+"               // - bullet, • bullet, → bullet
+    "|(<[A-Za-z][^<>]{0,99}>|\\{\\\\[^{}]{1,99}\\}){1,3}(?=[-\\p{Pd}\\u2022]\\s)"  // <i>- said in a subtitle
+    "|\\[[ xX]\\]\\s"                                                           // - [x] task
     "|(--?(?=[\\p{Lu}\\p{Lo}\\p{Pi}\"\u00A1\u00BF])|[\u2012-\u2015]{1,2}(?=[\\p{L}\\p{Pi}\"\u00A1\u00BF]))"  // -Yes! —no!
-    "|#{1,6}\\p{White_Space}"                                                   // ## heading
+    "|#{1,6}\\s"                                                                // ## heading
     "|>(?!=|>?\\w+<<)|\\|"                                                      // > quotation, | table, not >>fra<<
-    "|\\(?(\\p{Nd}{1,4}|[A-Za-z]|[ivx]{2,7}|[IVX]{2,7})\\)\\p{White_Space}"     // 1) (a) iv)
-    "|(\\p{Nd}{1,3}(\\.\\p{Nd}{1,3}){0,4}|[a-z]|[ivx]{2,7}|[IVX]{1,7})\\.\\p{White_Space}"
+    "|\\(?(\\d{1,4}|[A-Za-z]|[ivx]{2,7}|[IVX]{2,7})\\)\\s"                      // 1) (a) iv)
+    "|(\\d{1,3}(\\.\\d{1,3}){0,4}|[a-z]|[ivx]{2,7}|[IVX]{1,7})\\.\\s"
     "(?!\\p{L}\\.)"                                                             // 1. 1.2. IV., not I. M. Pei
-    "|\\p{Nd}{1,3}[\\u3001\\uFF0E]"                                             // 1、
-    "|\\p{Nd}{1,3}(:|/|\\.-)\\p{White_Space}(?=\\p{L})"                         // 1: 1/ 1.-
-    "|(\\p{Nd}{1,3}|\\p{Nd}{1,2}:\\p{Nd}{2})(?=\\p{White_Space}\\p{Pd}\\p{White_Space}[\\p{Lu}\\p{Lo}])"  // 10:30 - Lunch
-    "|[-=]>\\p{White_Space}|:\\p{White_Space}++(?=\\p{L})"                      // -> so, : definition
-    "|\\[\\^[^\\[\\]\\s]{1,40}\\]:\\p{White_Space}|\\[![A-Z]{3,20}\\][-+]?(?=\\p{White_Space}|$)"  // [^1]: note, [!NOTE]
-    "|\\[[^\\[\\]]{1,99}\\]:\\p{White_Space}++<?([a-z]{3,10}:|[./#])\\S*"       // [a]: https://…
-    "|\\[\\p{Nd}{1,4}\\]\\p{White_Space}"                                         // [1]
-    "|(\\p{Nd}{1,3}(\\.\\p{Nd}{1,2}){1,4}|\\p{Nd}{1,2}:\\p{Nd}{2})\\p{White_Space}"  // 1.1 Title, 10:30 Lunch,
+    "|\\d{1,3}[\\u3001\\uFF0E]"                                                 // 1、
+    "|\\d{1,3}(:|/|\\.-)\\s(?=\\p{L})"                                          // 1: 1/ 1.-
+    "|(\\d{1,3}|\\d{1,2}:\\d{2})(?=\\s\\p{Pd}\\s[\\p{Lu}\\p{Lo}])"              // 10:30 - Lunch
+    "|[-=]>\\s|:\\s++(?=\\p{L})"                                                // -> so, : definition
+    "|\\[\\^[^\\[\\]\\s]{1,40}\\]:\\s|\\[![A-Z]{3,20}\\][-+]?(?=\\s|$)"         // [^1]: note, [!NOTE]
+    "|\\[[^\\[\\]]{1,99}\\]:\\s++<?([a-z]{3,10}:|[./#])\\S*"                    // [a]: https://…
+    "|\\[\\d{1,4}\\]\\s"                                                        // [1]
+    "|(\\d{1,3}(\\.\\d{1,2}){1,4}|\\d{1,2}:\\d{2})\\s"                          // 1.1 Title, 10:30 Lunch,
     "(?=\\p{Lu}(?!hr)[\\p{Ll}'\u2019 ])"                                        // not 10:30 Uhr, 3.5 metres
-    "|\\[\\p{Nd}{1,3}:\\p{Nd}{2}([.:]\\p{Nd}{1,3})?\\]"                         // [00:12.34], of songs
+    "|\\[\\d{1,3}:\\d{2}([.:]\\d{1,3})?\\]"                                     // [00:12.34], of songs
     "|[0-9:.,]+[ \\t]+-->[ \\t].*|WEBVTT(?![\\p{L}\\p{N}]).*"                   // subtitles
     "|Kind: (captions|subtitles)$|Language: [a-z]{2,3}(-\\w{2,8})?$",
     [BREAK] =                                                                   // ends a line, too: <br>, </li>,
     "</?(?i:address|article|blockquote|br|caption|d[dlt]|div|fig(caption|ure)|footer|h[1-6r]|header|li|main|nav|[ou]l"
     "|option|p|section|t([dhr]|able|body|head))(?=[\\s/>])[^<>]*+>"
     "|(?=\\\\[nr])(?<![\\s\\\\$(=])(?<!\\b[A-Za-z]:)(\\\\[nr]){1,9}"            // \n as two characters, not
-    "(?![A-Za-z]{2,30}([{\\[$^_/]|[\\w\\\\]{0,60}\\.[a-z]|\\\\[^nr]))",           // C:\new, a\ref{b}
-    [CLOSING] = "[\\p{Pe}\\p{Pf}\\p{Pi}\"'*_~`\u00B9\u00B2\u00B3\u2070-\u2079]"      // ." .¹
-    "|\\[\\p{Nd}{1,3}\\]|</[A-Za-z][^<>]{0,99}>",                                // .[1] .</b>
-    [OPENING] = "[(\\p{Pi}\"'*_\\p{Sc}]|<(?!http)[A-Za-z][^<>]{0,99}>\\p{White_Space}*",
-    [BEGINNING] = "[\\p{Lu}\\p{Nd}{\\[%#@:`]|<?(https?:|www\\.)",                   // after a full stop
-    [SHORT] =  // abbreviations before a small letter, and before "5" or "{name}"
+    "(?![A-Za-z]{2,30}([{\\[$^_/]|[\\w\\\\]{0,60}\\.[a-z]|\\\\[^nr]))",         // C:\new, a\ref{b}
+    [CLOSING] = "[\\p{Pe}\\p{Pf}\\p{Pi}\"'*_~`\u00B9\u00B2\u00B3\u2070-\u2079]"  // ." .¹
+    "|\\[\\d{1,3}\\]|</[A-Za-z][^<>]{0,99}>",                                   // .[1] .</b>
+    [OPENING] = "[(\\p{Pi}\"'*_\\p{Sc}]|<(?!http)[A-Za-z][^<>]{0,99}>\\s*",
+    [BEGINNING] = "[\\p{Lu}\\d{\\[%#@:`]|<?(https?:|www\\.)",                   // after a full stop
+    [SHORT] =                                                                   // abbreviations before a small letter, and before "5" or "{name}"
     "(?i:al|approx|ave|bzw|ca|capt|cf|co|corp|dept|dr|esp|etc|ft|inc|incl|jr|lbs?|lt|ltd|mlle|mme|mrs?|ms|mt|oz"
     "|prof|sgt|sq|sr|ste?|usw|vgl|vs)"
-    "\\.\\p{White_Space}++(?!\\p{Lu})"
+    "\\.\\s++(?!\\p{Lu})"
     "|(?i:abb|abs|app|apr|arts?|aug|bd|ch|chap|dec|déc|dez|eqs?|ex|feb|figs?|jan|jul|jun|kap|mar|max|min|nos?|nov|nr"
-    "|oct|okt|pp|pt|rev|sect?|sept?|tab|tel|tél|ver|vols?)\\.\\p{White_Space}++(?!\\p{L})",
+    "|oct|okt|pp|pt|rev|sect?|sept?|tab|tel|tél|ver|vols?)\\.\\s++(?!\\p{L})",
 };
 // clang-format on
 

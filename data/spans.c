@@ -40,7 +40,8 @@
     "com|org|net|edu|gov|info|io|dev|app|eu|ch|de|nl|fr|uk|pl|cz|hu|ru|ua|jp|kr|cn|br|au|nz"
 #define SWITCH "(?:async|checked|controls|defer|disabled|hidden|readonly|required|selected)"
 
-#define TAGGED "[@#](?<![" WORD "&@#].)(?=\\w{0,30}\\p{L})\\w+(?:[@#][\\w.-]{0,80}\\w){0,9}"
+#define TAGGED                                                                                 \
+    "[@#](?<![" WORD "&@#].)(?=\\w{0,30}(?![\\d_])\\w)\\w+(?:[@#][\\w.-]{0,80}\\w){0,9}"
 #define NUMBERED                                                                               \
     "(?:#(?<![" WORD "&#].)|(?<!\\u00A7)\\u00A7{1,2}[ \\u00A0]?)[0-9](?:[0-9" JOIN             \
     "]*[0-9])?[a-z]?(?![" WORD "])"
@@ -127,11 +128,11 @@ static const char BUILTIN[] =
     "|[A-Za-z][A-Za-z0-9]{0,40}(?:_{1,2}[A-Za-z0-9]{1,40}){1,10}(?:\\(\\))?(?![" WORD "])"
     "|[A-Za-z][" WORD ".]{0,80}\\(\\)"                            // max_size main()
     // -1,000.50 10:30 3/4 v1.2 $25 US$5 10% 25°C 1 000 000; not 21st, nor inside of 3.14
-    "|(?=[A-Zv+\\-−±\\p{Sc}\\p{Nd}])(?<!\\p{Nd}[" JOIN "]?)v?[+\\-−±]?"
+    "|(?=[A-Zv+\\-−±\\p{Sc}\\d])(?<!\\d[" JOIN "]?)v?[+\\-−±]?"
         "(?:(?:[A-Z]{1,3})?\\p{Sc}[\\u00A0\\u202F]?)?"
-        "(?:\\p{Nd}{1,3}(?: \\p{Nd}{3}){1,6}(?:[.,]\\p{Nd}+)?|\\p{Nd}[\\p{Nd}_" JOIN "]*\\p{Nd}"
-        "|(?<=\\p{Sc}[\\u00A0\\u202F]?)\\p{Nd}|\\p{Nd}(?=[\\u00A0\\u202F]?[%‰٪°\\p{Sc}]))"
-        "(?![" JOIN "]?\\p{Nd})(?!(?i:st|nd|rd|th|e|de|ste|ème|eme|º|ª)(?![" WORD "]))"
+        "(?:\\d{1,3}(?: \\d{3}){1,6}(?:[.,]\\d+)?|\\d[\\d_" JOIN "]*\\d"
+        "|(?<=\\p{Sc}[\\u00A0\\u202F]?)\\d|\\d(?=[\\u00A0\\u202F]?[%‰٪°\\p{Sc}]))"
+        "(?![" JOIN "]?\\d)(?!(?i:st|nd|rd|th|e|de|ste|ème|eme|º|ª)(?![" WORD "]))"
         "(?:[\\u00A0\\u202F]?(?:%{1,2}|[‰٪\\p{Sc}]|°(?:[CF](?![" WORD "]))?))?)"
 
     // /usr/bin/env ~/x ./x ../x
