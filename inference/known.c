@@ -151,6 +151,11 @@ static int by_place(const void *a, const void *b)
     return left->end < right->end ? -1 : left->end > right->end;
 }
 
+static void sort_spans(Spans *found)
+{
+    if (found->count) qsort(found->span, (size_t)found->count, sizeof *found->span, by_place);
+}
+
 /* Words of two letters are shouted only beside others. */
 bool known_capitals(Spans *found, LetterCase *written, const KnownText *k, const char *sentence,
                     size_t length, size_t begin, Error *error)
@@ -184,7 +189,7 @@ bool known_capitals(Spans *found, LetterCase *written, const KnownText *k, const
         }
         if (ends) run_end = 0, sure = false;
     }
-    qsort(found->span, (size_t)found->count, sizeof *found->span, by_place);
+    sort_spans(found);
     return good;
 }
 
@@ -208,6 +213,6 @@ bool known_dots(Spans *found, const KnownText *k, const char *sentence, size_t l
             good = add_found(found, (Span){.begin = at, .end = to, .mark = true, .outer = true},
                              error);
     }
-    qsort(found->span, (size_t)found->count, sizeof *found->span, by_place);
+    sort_spans(found);
     return good;
 }
