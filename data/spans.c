@@ -231,13 +231,17 @@ typedef struct Finder {
     Error *error;
 } Finder;
 
+bool spans_add(Spans *spans, Span span, Error *error)
+{
+    if (!GROW(spans->span, spans->size, (size_t)spans->count + 1))
+        return error_memory(error, "for spans");
+    spans->span[spans->count++] = span;
+    return true;
+}
+
 static bool add(Finder *f, Span span)
 {
-    if (span.begin == span.end) return true;
-    if (!GROW(f->spans->span, f->spans->size, (size_t)f->spans->count + 1))
-        return error_memory(f->error, "for spans");
-    f->spans->span[f->spans->count++] = span;
-    return true;
+    return span.begin == span.end || spans_add(f->spans, span, f->error);
 }
 
 /* Whether the built-in expression finds nothing: no span is without these characters. Most sentences

@@ -58,5 +58,8 @@ bool spans_find(Spans *spans, const SpanRules *rules, const char *text, size_t l
                 Known *known, const void *context, Error *error);
 void spans_free(Spans *spans);  // allowed on a zeroed one
 
+/* Adds a span behind the others, wherever it stands in the text. */
+bool spans_add(Spans *spans, Span span, Error *error);
+
 /* What the translation of `text` has of a span, for free(); NULL if memory is short. */
 char *span_text(const Span *span, const char *text);

@@ -39,8 +39,8 @@ static bool restore_case(char **text, const Passages *p, const Sentence *s, Erro
         char *piece;
         good = text_in_case(&piece, at, (size_t)(end - at), written, error);
         bool shout = found && s->shouted && !strcmp(found->text, COPYING_CAPITALS);
-        if (good) fprintf(stream.out, "%s%s", piece, found && !shout ? found->text : "");
-        if (good) free(piece);
+        if (good)
+            fprintf(stream.out, "%s%s", piece, found && !shout ? found->text : ""), free(piece);
         if (shout) written ^= CASE_UPPER;
         if (found) end += strlen(found->text);
     }

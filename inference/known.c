@@ -1,7 +1,6 @@
 /* known.c -- which characters and words a model knows; see known.h. */
 #include "inference/known.h"
 
-#include "base/grow.h"
 #include "base/utf8.h"
 #include "data/words.h"
 #include "inference/copying.h"
@@ -136,14 +135,6 @@ static void trim_word(const char *text, size_t *first, size_t *last)
     }
 }
 
-static bool add_found(Spans *found, Span span, Error *error)
-{
-    if (!GROW(found->span, found->size, (size_t)found->count + 1))
-        return error_memory(error, "for the spans of a sentence");
-    found->span[found->count++] = span;
-    return true;
-}
-
 static int by_place(const void *a, const void *b)
 {
     const Span *left = a, *right = b;
@@ -179,13 +170,13 @@ bool known_capitals(Spans *found, LetterCase *written, const KnownText *k, const
         bool dots = sentence[last] == '.' && memchr(sentence + first, '.', last - first);
         if (kind == ABBREVIATION && dots && last + 1 < length) last++;  // U.S.
         if (kind == ABBREVIATION)
-            good = add_found(found, (Span){.begin = begin + first, .end = begin + last}, error);
+            good = spans_add(found, (Span){.begin = begin + first, .end = begin + last}, error);
         if (all && run_end && to > length) *written = CASE_UPPER;
         else if (run_end && sure && (ends || to > length)) {
             mark.begin = mark.end = begin + run;
-            good = good && add_found(found, mark, error);
+            good = good && spans_add(found, mark, error);
             mark.begin = mark.end = begin + run_end;
-            good = good && add_found(found, mark, error);
+            good = good && spans_add(found, mark, error);
         }
         if (ends) run_end = 0, sure = false;
     }
@@ -210,7 +201,7 @@ bool known_dots(Spans *found, const KnownText *k, const char *sentence, size_t l
         if (ellipsis) to = at + 3;
         if (!inside && (dots || ellipsis) &&
             known_tokens(k, NULL, sentence + at, to - at) >= to - at)
-            good = add_found(found, (Span){.begin = at, .end = to, .mark = true, .outer = true},
+            good = spans_add(found, (Span){.begin = at, .end = to, .mark = true, .outer = true},
                              error);
     }
     sort_spans(found);
