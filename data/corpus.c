@@ -115,10 +115,11 @@ static int by_hash(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+/* Less than UINT64_MAX. */
 static uint64_t source_hash(const CorpusText *text, size_t pair)
 {
     CorpusSentence sentence = corpus_sentence(text, SOURCE, pair);
-    return hash_bytes(HASH_START, sentence.text, sentence.length);
+    return hash_bytes(HASH_START, sentence.text, sentence.length) >> 1;
 }
 
 /* Removes the pairs whose source sentence is also in `other`, unless it would be more than a tenth. */
@@ -147,6 +148,48 @@ static bool remove_common(CorpusText *text, CorpusReport *report, const CorpusTe
     return true;
 }
 
+/* The number of sorted hashes that are less. */
+static size_t hashes_below(const uint64_t *hash, size_t count, uint64_t limit)
+{
+    size_t from = 0;
+    while (from < count) {
+        size_t middle = (from + count) / 2;
+        if (hash[middle] < limit) from = middle + 1;
+        else count = middle;
+    }
+    return from;
+}
+
+enum { MANY = UINT8_MAX };
+
+/* For free(): how often each pair's source sentence is in the text, at most MANY. */
+static uint8_t *count_copies(const CorpusText *text, Error *error)
+{
+    size_t pairs = text->pairs;
+    uint64_t *hash = malloc(pairs * sizeof *hash);
+    uint8_t *copies = malloc(pairs);
+    for (size_t i = 0; hash && i < pairs; i++) hash[i] = source_hash(text, i);
+    if (hash) qsort(hash, pairs, sizeof *hash, by_hash);
+    for (size_t i = 0; hash && copies && i < pairs; i++) {
+        uint64_t own = source_hash(text, i);
+        size_t same = hashes_below(hash, pairs, own + 1) - hashes_below(hash, pairs, own);
+        copies[i] = same < MANY ? (uint8_t)same : MANY;
+    }
+    if (!hash || !copies) free(copies), copies = NULL, error_memory(error, "for the corpus");
+    free(hash);
+    return copies;
+}
+
+/* The least number of copies that pairs to hold `count` out of may have: twice as many have it. */
+static int copies_allowed(size_t *candidates, const uint8_t *copies, size_t pairs, size_t count)
+{
+    for (int most = 1;; most *= 2) {
+        *candidates = 0;
+        for (size_t i = 0; i < pairs; i++) *candidates += copies[i] <= most;
+        if (*candidates >= 2 * count || most >= MANY) return most;
+    }
+}
+
 bool corpus_split(CorpusText *held_out, CorpusText *text, CorpusReport *report, size_t count,
                   uint64_t seed, Error *error)
 {
@@ -155,14 +198,19 @@ bool corpus_split(CorpusText *held_out, CorpusText *text, CorpusReport *report, 
         return error_set(error, "cannot hold out %zu of %zu pairs: none would be left", count,
                          text->pairs);
     /* Selection sampling (Knuth, The Art of Computer Programming 2, 3.4.2, algorithm S): each
-     * pair is taken with probability (still wanted) / (still to come). */
+     * candidate is taken with probability (still wanted) / (still to come). */
     Rng rng = rng_stream(seed, RNG_SHUFFLE, UINT64_MAX);  // no epoch has this number
-    size_t kept = 0, wanted = count, pairs = text->pairs;
+    size_t kept = 0, wanted = count, pairs = text->pairs, candidates;
+    uint8_t *copies = count_copies(text, error);
+    if (!copies) return false;
+    int most = copies_allowed(&candidates, copies, pairs, count);
     bool good = true;
-    for (size_t pair = 0; good && pair < pairs; pair++)
-        if (rng_uniform(&rng) * (double)(pairs - pair) >= (double)wanted)
+    for (size_t pair = 0; good && pair < pairs; pair++) {
+        if (copies[pair] > most || rng_uniform(&rng) * (double)candidates-- >= (double)wanted)
             text_move(text, kept++, pair);
         else good = corpus_copy(held_out, text, pair, error), wanted--;
+    }
+    free(copies);
     text->pairs = kept;
     report->held_out = count;
     good = good && remove_common(text, report, held_out, error);

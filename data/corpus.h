@@ -89,9 +89,10 @@ bool corpus_add(CorpusText *text, const char *const line[SIDES], const size_t le
 /* Appends a pair of `text`, which may be the same one. */
 bool corpus_copy(CorpusText *to, const CorpusText *text, size_t pair, Error *error);
 
-/* Moves `count` pairs, chosen at random by the seed, from text to held_out, and removes those with
- * the same source sentence from text, unless they are more than a tenth. Both keep their order. At least one
- * pair must remain. Updates report->kept, held_out and common. */
+/* Moves `count` pairs, chosen at random by the seed, from text to held_out: of those whose source sentence
+ * is there once, or as rarely as gives twice `count` to choose from. The others with the same source
+ * sentence leave text, unless they are more than a tenth. Both keep their order. At least one pair must
+ * remain. Updates report->kept, held_out and common. */
 bool corpus_split(CorpusText *held_out, CorpusText *text, CorpusReport *report, size_t count,
                   uint64_t seed, Error *error);
 

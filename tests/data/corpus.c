@@ -259,6 +259,24 @@ TEST(held_out_sentences)
     }
 }
 
+/* A sentence that is there often stays in the text, which needs it. */
+TEST(held_out_are_rare)
+{
+    FILE *source = fopen(path[0], "wb"), *target = fopen(path[1], "wb");
+    for (int i = 0; i < 1000; i++) fprintf(source, "%d\n", i % 3 ? i : 0);
+    for (int i = 0; i < 1000; i++) fprintf(target, "%d\n", i);
+    fclose(source), fclose(target);
+    assert_true(read_corpus(1, 0));
+    CorpusText held;
+    assert_true(corpus_split(&held, &text, &report, 300, 1, &error));
+    for (size_t i = 0; i < held.pairs; i++)
+        assert_int_not_equal(*corpus_sentence(&held, SOURCE, i).text, '0');
+    assert_int_equal(held.pairs, 300);
+    assert_int_equal(report.common, 0);
+    assert_int_equal(text.pairs, 700);
+    corpus_text_free(&text), corpus_text_free(&held);
+}
+
 /* ---- ids ---- */
 
 /* Learns the words of the text. */
