@@ -39,7 +39,7 @@ static const size_t MAX_TRAINING_BYTES = (size_t)1 << 29;  // the library has 32
 static const char MAX_SENTENCE_BYTES[] = "4192";           // longer sentences are skipped
 static const char NO_TEXT[] = "there is no text to learn a tokenizer from";
 static const double DEFAULT_COVERAGE = 0.9995;
-enum { LEAST_COUNT = 5 };
+enum { LEAST_COUNT = 2 };
 
 const char *const tokenizer_normalizations[] = {"nmt_nfkc", "nfkc", "nmt_nfkc_cf", "nfkc_cf",
                                                 "identity", "text", "text_cf",     nullptr};
@@ -50,8 +50,8 @@ using Rules = std::map<std::string, std::string>;  // from a text to a text, UTF
  *
  * Those of nmt_nfkc, but not those that change what a text says: a number keeps its value (10⁵, x₁, 3½,
  * ② and ㎡ stay), and letters stay that are one for their readers (Thai ำ, Lao ໜ, Korean ㅋ,
- * Armenian և), an accent that stands alone (´), the hyphen that does not break, and the zero-width
- * non-joiner, as in Persian. What nobody sees goes, where nmt_nfkc leaves it or makes a space of
+ * Armenian և), the wide punctuation of Chinese and Japanese (？), an accent that stands alone (´), the
+ * hyphen that does not break, and the zero-width non-joiner, as in Persian. What nobody sees goes, where nmt_nfkc leaves it or makes a space of
  * it. */
 
 static bool stays(UChar32 c, const std::string &becomes)
@@ -60,8 +60,9 @@ static bool stays(UChar32 c, const std::string &becomes)
                                   1 << U_DT_CIRCLE | 1 << U_DT_SQUARE;
     int type = u_getIntPropertyValue(c, UCHAR_DECOMPOSITION_TYPE);
     bool accent = becomes[0] == ' ' && becomes[1];
+    bool wide = type == U_DT_WIDE && u_isgraph(c) && !u_isalnum(c);
     return types >> type & 1 || (type == U_DT_COMPAT && u_charType(c) == U_OTHER_LETTER) ||
-           accent || c == 0x587 || c == 0x2011 || c == 0x200c;
+           accent || wide || c == 0x587 || c == 0x2011 || c == 0x200c;
 }
 
 static bool is_invisible(UChar32 c)
@@ -357,7 +358,7 @@ static double coverage_of(Options options, const Sentences *text, int texts,
         return DEFAULT_COVERAGE;  // training the model itself fails, too, with the reason
     const int first = ID_UNKNOWN + 1, most = first + settings->vocab_size / 4;
     const double single = counted.GetScore(counted.PieceToId(once));
-    double rare = 0;  // occurrences of the characters from `id` on
+    double rare = -1;  // occurrences of the characters from `id` on, without `once`
     for (int id = counted.GetPieceSize() - 1; id >= first; id--) {
         double count = exp(counted.GetScore(id) - single);
         if (count > LEAST_COUNT - 0.5 && id < most)

@@ -77,7 +77,8 @@ bool text_is_known(const char *text, size_t length, Known *known, const void *co
 static void write_near(FILE *out, const char *text, size_t length, UChar32 c, Known *known,
                        const void *context)
 {
-    static const char *const near[] = {"\"“”„«»‟″", "'’‘‚‹›‛ʼ′´`", "-–—‒‐‑―−"};
+    static const char *const near[] = {"\"“”„«»‟″", "'’‘‚‹›‛ʼ′´`", "-–—‒‐‑―−", ",，", "?？",
+                                       "!！",       ":：",         ";；",      "(（", ")）"};
     static const unsigned kept = 1 << U_DT_NONE | 1 << U_DT_SUPER | 1 << U_DT_SUB |
                                  1 << U_DT_FRACTION | 1 << U_DT_CIRCLE | 1 << U_DT_SQUARE;
     char form[NORMALISED];
