@@ -70,9 +70,9 @@ void presets_print(FILE *out)
 
 /* ---- auto ---- */
 
-/* A word of the text is counted as six bytes, both sides together: that is one of English with its
- * space, or two characters of Chinese. */
-enum { WORD_BYTES = 6 };
+/* A word of the text is counted as six characters, both sides together: that is one of English with its
+ * space; or, without spaces, as six bytes, which are two characters of Chinese. */
+enum { WORD = 6 };
 
 static const struct Size {
     double words, pairs;  // of the text, at most
@@ -97,8 +97,39 @@ static const struct Size *size_of(const Settings *s)
     return size;
 }
 
+static double count_words(const CorpusText *text)
+{
+    double all = 0;
+    for (int side = 0; side < SIDES; side++) {
+        bool bytes = corpus_is_unspaced(text, (CorpusSide)side);
+        for (size_t i = 0; i < text->start[side][text->pairs]; i++)
+            all += bytes || (text->bytes[side][i] & 0xC0) != 0x80;
+    }
+    return all / WORD;
+}
+
+/* Whether most source sentences are one word, which is to be spelled, not translated. */
+static bool spells(const CorpusText *text)
+{
+    size_t spaces = 0;
+    for (size_t i = 0; i < text->start[SOURCE][text->pairs]; i++)
+        spaces += text->bytes[SOURCE][i] == ' ';
+    return 2 * spaces < text->pairs && !corpus_is_unspaced(text, SOURCE);
+}
+
+/* Whether more than 1 % of the pairs have a side that is longer. */
+static bool many_longer(const CorpusText *text, size_t bytes)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < text->pairs; i++)
+        count += corpus_sentence(text, SOURCE, i).length > bytes ||
+                 corpus_sentence(text, TARGET, i).length > bytes;
+    return count * 100 > text->pairs;
+}
+
 static void choose(Settings *s, const CorpusText *text)
 {
+    enum { TOKEN = 3 };  // bytes of a subword, at least on average
     TrainingConfig *t = &s->training;
     const struct Size *size = size_of(s);
     if (corpus_is_unspaced(text, TARGET)) s->data.bleu_tokenize = TOKENIZATION_CHAR;
@@ -118,6 +149,8 @@ static void choose(Settings *s, const CorpusText *text)
     s->data.learn.vocab_size = (int)fmin(size->vocabulary, 100 * ceil(root / 100));
     s->data.learn.normalization = NORMALIZATION_TEXT;
     s->data.learn.byte_fallback = s->data.learn.vocab_size >= 3000;
+    if (spells(text)) s->data.learn.type = TOKENIZER_CHAR;
+    if (many_longer(text, TOKEN * (size_t)s->model.max_length)) s->model.max_length *= 2;
     s->model.d_model = size->width;
     s->model.heads = size->heads;
     s->model.ffn = size->ffn;
@@ -190,7 +223,7 @@ bool auto_choose(Settings *s, const CorpusText *text, double share, Error *error
     if (!s->automatic) return true;
     size_t n = text->pairs;
     s->pairs = (double)n * share;
-    s->words = (double)(text->start[SOURCE][n] + text->start[TARGET][n]) / WORD_BYTES * share;
+    s->words = count_words(text) * share;
     Settings chosen = *s;
     choose(&chosen, text);
     int heads = chosen.model.heads;
