@@ -21,6 +21,7 @@ static const Option fields[] = {
     {.name = "length-95", .kind = OPTION_INT, .offset = FIELD(length[2])},
     {.name = "length-99", .kind = OPTION_INT, .offset = FIELD(length[3])},
     {.name = "sentences", .kind = OPTION_REAL, .offset = FIELD(sentences)},
+    {.name = "numbers", .kind = OPTION_REAL, .offset = FIELD(numbers)},
     {.name = "tags", .kind = OPTION_REAL, .offset = FIELD(tags)},
     {.name = "upper", .kind = OPTION_REAL, .offset = FIELD(upper)},
     {.name = "title", .kind = OPTION_REAL, .offset = FIELD(title)},
@@ -83,11 +84,12 @@ bool textprofile_read(TextProfile *p, const CorpusText *text, const char *path, 
         for (int s = 0; s < segments.count; s++) sentences += !segments.segment[s].kept;
         LetterCase letters = text_case(line.text, line.length);
         p->sentences += sentences > 1;
+        p->numbers += sentences == 0;
         p->upper += letters == CASE_UPPER;
         p->title += letters == CASE_TITLE || letters == CASE_HEADLINE;
     }
     segments_free(&segments);
-    p->sentences /= lines, p->upper /= lines, p->title /= lines;
+    p->sentences /= lines, p->upper /= lines, p->title /= lines, p->numbers /= lines;
     return good;
 }
 

@@ -12,6 +12,7 @@ typedef struct TextProfile {
     int length[PROFILE_LENGTHS];  // tokens that 50, 90, 95 and 99 % of the lines have at most
     /* Shares of the lines: with several sentences, in capitals, in title case. */
     double sentences, upper, title;
+    double numbers;   // the share of the lines that have no letters
     double tags;      // the share of the lines that begin with a tag (data/tokenizer.h)
     double doubtful;  // 2 % of the validation's translations have a lower log p / length, or
                       // fewer where that is above ln 0.8; 0: unknown

@@ -17,7 +17,8 @@ enum {
 };
 
 /* The share of the training lines that makes something usual. */
-static const double MANY_SENTENCES = 0.05, MANY_CAPITALS = 0.01, MANY_TAGS = 0.9;
+static const double MANY_SENTENCES = 0.05, MANY_CAPITALS = 0.01, MANY_TAGS = 0.9,
+                    MANY_NUMBERS = 0.5;
 
 static const char *const split_names[] = {"auto", "always", "never", NULL};
 
@@ -42,7 +43,10 @@ const int passage_option_count = sizeof passage_options / sizeof *passage_option
 
 bool passages_open(Passages *p, const Bundle *bundle, const PassageConfig *config, Error *error)
 {
+    bool numbers = bundle->text.numbers > MANY_NUMBERS;
     *p = (Passages){.bundle = bundle,
+                    .numbers = numbers,
+                    .plain = numbers,
                     .config = config,
                     .tokenizer = bundle->vocabulary.tokenizer[SOURCE],
                     .placeholder = vocabulary_placeholder(&bundle->vocabulary),
@@ -391,7 +395,7 @@ static bool add_sentence(Passages *p, size_t begin, size_t end, Error *error)
         memset(e.text + (span->begin - begin), number ? '0' : ' ', span->end - span->begin);
         letters |= span->replacement != NULL;
     }
-    letters = letters || (good && has_letters(e.text, e.length));
+    letters = letters || p->numbers || (good && has_letters(e.text, e.length));
     if (good && !p->plain && p->bundle->text.upper + p->bundle->text.title <= MANY_CAPITALS) {
         e.text[e.length] = 0;
         s.written = text_case(e.text, e.length);
@@ -502,6 +506,10 @@ static bool find_segments(Passages *p, const Passage *passage, Error *error)
     size_t tag = passage->tag;
     bool good = segments_find(&p->segments, passage->text + tag, passage->length - tag,
                               p->bundle->text.language, error);
+    if (good && p->numbers && !all_blank(passage->text, tag, passage->length)) {
+        p->segments.segment[0] = (Segment){.end = passage->length - tag};
+        p->segments.count = 1;
+    }
     for (int i = 0; good && i < p->segments.count; i++)
         p->segments.segment[i].begin += tag, p->segments.segment[i].end += tag;
     return good;

@@ -62,6 +62,7 @@ typedef struct Passages {
     const IdLines
         *given;  // the translation of the only text, which has its unknown words; or NULL
     /* set by passages_open */
+    bool numbers;  // the model has learned to translate them: all of a line without letters
     const Bundle *bundle;
     const PassageConfig *config;
     const Tokenizer *tokenizer;  // of the source

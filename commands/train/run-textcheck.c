@@ -17,10 +17,12 @@
 enum { FEW = 20 };  // pairs, too few to say that they are all the same
 
 /* column (=) the two columns of a table with TABs that look like text, with a space or beyond ASCII,
- * by the first line that has two. false: there is none, these were read, or the file is a pipe. */
-static bool find_columns(int column[SIDES], const CorpusFile *file)
+ * by the first line that has two; *columns (=) all columns of the last line that was read, 0 if the
+ * file is a pipe or has one side. false: there is none, or these were read. */
+static bool find_columns(int column[SIDES], int *columns, const CorpusFile *file)
 {
     enum { LINES = 100 };
+    *columns = 0;
     TextReader reader;
     const char *line;
     size_t length;
@@ -32,6 +34,7 @@ static bool find_columns(int column[SIDES], const CorpusFile *file)
         good = text_next(&reader, &line, &length, NULL) == TEXT_LINE;
         texts = 0;
         for (int c = 1; good; c++) {
+            *columns = c;
             size_t cell = strcspn(line, "\t"), at = 0;
             while (at < cell && line[at] != ' ' && (unsigned char)line[at] < 0x80) at++;
             bool is_text = at < cell && strncmp(line, "http", 4) != 0;
@@ -44,8 +47,9 @@ static bool find_columns(int column[SIDES], const CorpusFile *file)
     return texts == 2 && memcmp(column, file->column, sizeof file->column) != 0;
 }
 
-/* Whether a side of a file is a text: not numbers, addresses, or the same in nearly all lines. Where
- * both are the same, it is so only if other columns look like text. */
+/* Whether a side of a file is a text: not numbers, addresses, or the same in nearly all lines. Numbers
+ * may be translated into words: where there is no other column, they are one. Where both sides are the
+ * same, it is so only if other columns look like text. */
 static bool check_side(const CorpusCheck *check, size_t pairs, CorpusSide side,
                        const CorpusFiles *files, const CorpusFile *file, Error *error)
 {
@@ -54,7 +58,7 @@ static bool check_side(const CorpusCheck *check, size_t pairs, CorpusSide side,
          same = check->often[side] > most, both = same && check->often[!side] > most;
     char where[32] = "", what[80] = "a number or an address";
     char advice[80] = "is it the right file?";
-    int column[SIDES];
+    int column[SIDES], columns;
     size_t table = check->pairs[CHECK_TABLE + side];
     if (file->target && table * 2 > pairs)
         return error_set(error,
@@ -62,8 +66,8 @@ static bool check_side(const CorpusCheck *check, size_t pairs, CorpusSide side,
                          "alone, as --train-tsv or --valid-tsv (--force trains on it as it is)",
                          side ? file->target : file->source, table, pairs);
     if (!label && !same) return true;
-    bool found = find_columns(column, file);
-    if (!found && !label && both) return true;
+    bool found = find_columns(column, &columns, file);
+    if (!found && (label ? file->target || columns == SIDES : both)) return true;
     if (!label) snprintf(what, sizeof what, "'%s'", check->sentence[side]);
     if (!file->target) {
         snprintf(where, sizeof where, "column %d of ", file->column[side]);
@@ -212,6 +216,8 @@ static bool becomes(Character *c, const Tokenizer *tokenizer, const char *known,
     snprintf(text, sizeof text, "%s%s%s", known, own, known);
     c->text = NULL;
     bool good = tokenizer_normal_form(tokenizer, &whole, text, strlen(text), error);
+    if (good && !whole)  // an accent may make another letter of the one before it
+        good = tokenizer_normal_form(tokenizer, &whole, own, strlen(own), error);
     if (good && whole) {
         size_t all = strlen(whole);
         bool between = all >= 2 * length && !strncmp(whole, known, length) &&
@@ -319,6 +325,11 @@ static void warn_of(const CorpusCheck *check, CorpusCheckKind from, size_t pairs
         size_t rare;  // one pair in so many is not worth a line
         const char *what;
     } warnings[CHECKS] = {
+        [CHECK_NUMBERED] = {2,
+                            "have a number or an address as the source: is it the right text?"},
+        [CHECK_NUMBERED_TARGET] = {2,
+                                   "have a number or an address as the translation: is it the "
+                                   "right text?"},
         [CHECK_SAME] = {20, "have the same text on both sides: the model learns to copy it"},
         [CHECK_COPIES] = {5, "are copies of earlier ones: of a table, such as paste makes, awk "
                              "'!seen[$0]++' removes them"},

@@ -126,7 +126,7 @@ dry --train-tsv three.tmx --columns fr,en
 says "the languages of a TMX, by name" "^  TMX  *source fr, target en, of en, de, fr (--columns names others)$"
 dry --train-tsv three.tmx --columns 1,en
 says "a number and a language are no columns" "^train: --columns takes the numbers of two columns, .*, or two languages of a TMX, "
-awk '{ print 1000 + NR "\t" $0 }' train.s >numbered.tsv
+awk '{ print 1000 + NR "\ten\t" $0 }' train.s >numbered.tsv
 dry --train-tsv numbered.tsv
 says "numbers in the first column" "^train: column 1 of numbered.tsv is a number.*: pick the columns (--columns) (--force"
 paste train.s train.t >pairs.tsv
@@ -144,6 +144,16 @@ dry --train-tsv crawled.tsv --columns 3,2
 says "a score in the place of the translation" "^train: column 2 of crawled.tsv is a number or an address in nearly all lines"
 dry --train-tsv pairs.tsv --train-tsv numbered.tsv
 says "each file by itself" "^train: column 1 of numbered.tsv is a number"
+awk '{ print NR * 37 % 401 "\t" $0 }' train.s >digits.tsv
+dry --train-tsv digits.tsv
+says "but numbers may be the source, where there is no other" "^warning  *400 of 400 pairs (the first: line 1 of digits.tsv) have a number or an address as the source"
+"$BIN/train" --preset tiny --vocab-size 100 --quiet --train-tsv digits.tsv --max-updates 1 --threads 1 --output numbers >out 2>err
+"$BIN/translate" --quiet --model numbers --json --max-tokens 3 "12" "" >out
+check "which are translated then" grep -q '"line":1,.*"tokens":\["' out
+check "but not an empty line" grep -q '"line":2,.*"text":""' out
+cut -f 1 digits.tsv >digits
+dry --train-source train.s --train-target digits
+says "or the target" "^warning  *400 of 400 pairs (the first: line 1 of train.s) have a number or an address as the translation"
 sed 's/^/en\tfr\t/' pairs.tsv >named.tsv
 dry --train-tsv named.tsv
 says "a name of the language" "^train: column 1 of named.tsv is 'en' in nearly all lines,.* such as --columns 3,4 (--force"

@@ -56,7 +56,7 @@ TEST(what_a_text_was_like)
     assert_true(profile.known);
     assert_string_equal(profile.language, "en");
     assert_true(profile.sentences == 0.125 && profile.upper == 0.125 && profile.title == 0.125);
-    assert_true(profile.doubtful == 0);
+    assert_true(profile.doubtful == 0 && profile.numbers == 0);
     profile.doubtful = -1.25;
     for (int q = 0; q < PROFILE_LENGTHS; q++) profile.length[q] = 3 * q;
     again(&back, &profile);
