@@ -104,10 +104,11 @@ static const char *finished(const Run *run)
 {
     const TrainingConfig *c = &run->settings->training;
     const Progress *p = &run->progress;
-    return c->max_updates && p->update >= c->max_updates ? "--max-updates"
-           : c->max_epochs && p->epoch >= c->max_epochs  ? "--max-epochs"
-           : c->patience && p->stale >= c->patience      ? "--patience"
-                                                         : NULL;
+    return c->max_updates && p->update >= c->max_updates
+               ? (run->settings->seconds > 0 ? "--time" : "--max-updates")
+           : c->max_epochs && p->epoch >= c->max_epochs ? "--max-epochs"
+           : c->patience && p->stale >= c->patience     ? "--patience"
+                                                        : NULL;
 }
 
 static bool validation_due(const Run *run)
@@ -173,7 +174,8 @@ static bool update(Run *run, Error *error)
     t->flops += stats.flops;
     t->seconds += seconds;
     t->tokens += stats.tokens;
-    record_frames(run, stats.loss.nll / (double)stats.loss.tokens, error);
+    run->loss = stats.loss.nll / (double)stats.loss.tokens;
+    record_frames(run, run->loss, error);
     report_progress(run);
     int every = p->update <= 20 ? 1 : p->update <= 500 ? 5 : 50;  // updates from line to line
     if (p->update % every == 0) log_metrics(run, error);

@@ -5,6 +5,7 @@
 #include "base/textstream.h"
 #include "commands/command.h"
 #include "commands/train/console.h"
+#include "scores/tokenization.h"
 #include "training/distributed.h"
 
 #include <inttypes.h>
@@ -308,7 +309,8 @@ static void warn_of_collapse(const Run *run)
     if (run->progress.update <= training->warmup) return;
     while (same < v->translations && !strcmp(v->hypothesis[same], v->hypothesis[0])) same++;
     Error warning;
-    bool little = v->quality.loss > LITTLE * log(run->model.config.vocab);
+    double bound = LITTLE * log(run->model.config.vocab);
+    bool little = v->quality.loss > bound && run->loss > bound;
     if (!little && (v->translations < FEW || same < v->translations)) return;
     error_set(&warning, "%s after the warm-up; if the next validation says so too, %s",
               little ? "the model has hardly learned anything"
@@ -324,14 +326,17 @@ void report_validation(const Run *run, bool best)
     static const char *const BEST[] = {[BEST_LOSS] = ", the best loss so far",
                                        [BEST_BLEU] = ", the best BLEU so far",
                                        [BEST_CHRF] = ", the best chrF so far"};
+    int words = run->settings->data.bleu_tokenize;
+    const char *of = words == TOKENIZATION_13A ? "" : tokenization_names[words];
     double loss = v->quality.loss;
     console_say("validation after update %lld: loss %.4f, perplexity %s%s",
                 run->progress.update, loss,
                 perplexity_text((char[PERPLEXITY_TEXT]){""}, loss, 2),
                 best ? BEST[run->settings->training.best] : "");
     if (v->translations)
-        console_say("  %d of %d translations exact (greedy), BLEU %.2f, chrF %.2f%s", v->exact,
-                    v->translations, v->quality.bleu, v->quality.chrf,
+        console_say("  %d of %d translations exact (greedy), BLEU%s%s%s %.2f, chrF %.2f%s",
+                    v->exact, v->translations, *of ? " (" : "", of, *of ? ")" : "",
+                    v->quality.bleu, v->quality.chrf,
                     !v->exact || v->quality.bleu > 0 ? ""
                     : run->settings->training.best == BEST_BLEU
                         ? ": no line has four words, which BLEU counts; use --best chrf"

@@ -96,6 +96,7 @@ typedef struct Run {
     Validation validation;
     Progress progress;
     Throughput throughput;
+    double loss;  // of this process's last update, in nats a token
     Metrics metrics;
     MissingGlyphs *missing;  // in the pictures; command_share; or NULL
     Progress saved;          // of last.safetensors
