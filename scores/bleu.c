@@ -36,27 +36,15 @@ static int nearest_length(const Comparison *c)
     return nearest;
 }
 
-/* Splits a text into words, with spaces between them. */
-static bool split_words(const Bleu *bleu, Codepoints *text, Error *error)
-{
-    if (!bleu->split) return tokenization_apply(text, bleu->tokenization, error);
-    char *whole = codepoints_utf8(text, error);
-    char *words = whole ? bleu->split(bleu->context, whole, error) : NULL;
-    codepoints_free(text);
-    bool good = words && codepoints_read(text, words, false, error);
-    free(whole);
-    free(words);
-    return good;
-}
-
 bool bleu_add(Bleu *bleu, const char *hypothesis, const char *const *reference, int references,
               Error *error)
 {
     Comparison s;
-    bool good = comparison_read(&s, hypothesis, reference, references, bleu->lowercase, error);
-    for (int i = 0; good && i <= references; i++) good = split_words(bleu, &s.text[i], error);
-    good = good && ngrams_number_words(&s, error) &&
-           ngrams_count_correct(bleu->correct, &s, BLEU_ORDER, error);
+    bool good = comparison_read(&s, hypothesis, reference, references, bleu->lowercase,
+                                bleu->split ? bleu->split : tokenization_split,
+                                bleu->split ? bleu->context : &bleu->tokenization, error) &&
+                ngrams_number_words(&s, error) &&
+                ngrams_count_correct(bleu->correct, &s, BLEU_ORDER, error);
     if (good) {
         int length = s.text->length;
         for (int n = 1; n <= BLEU_ORDER; n++) bleu->total[n - 1] += ngrams_in(length, n);

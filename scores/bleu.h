@@ -13,9 +13,6 @@
 
 enum { BLEU_ORDER = 4 };  // n-grams of 1 to 4 words
 
-/* The words of a text with spaces between them, for free(); NULL after an error. */
-typedef char *SplitText(const void *context, const char *text, Error *error);
-
 typedef struct Bleu {
     Tokenization tokenization;
     SplitText *split;     // for TOKENIZATION_SPM

@@ -80,10 +80,10 @@ bool chrf_add(Chrf *chrf, const char *hypothesis, const char *const *reference, 
     Comparison letters, words = {0};
     Chrf best = none;
     double highest = -1;
-    bool good =
-        comparison_read(&letters, hypothesis, reference, references, none.lowercase, error) &&
-        (!none.word_order ||
-         comparison_read(&words, hypothesis, reference, references, none.lowercase, error));
+    bool good = comparison_read(&letters, hypothesis, reference, references, none.lowercase,
+                                NULL, NULL, error) &&
+                (!none.word_order || comparison_read(&words, hypothesis, reference, references,
+                                                     none.lowercase, NULL, NULL, error));
     for (int i = 0; good && i <= references; i++) {
         remove_spaces(&letters.text[i]);
         good = !words.text || split_words(&words.text[i], error);

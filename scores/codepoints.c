@@ -28,61 +28,49 @@ void codepoints_free(Codepoints *text)
     *text = (Codepoints){0};
 }
 
-static bool decode(Codepoints *text, const char *utf8, size_t bytes, Error *error)
+/* The text in lower case, for free(). */
+static char *lower_case(const char *utf8, size_t bytes, Error *error)
 {
-    *text = (Codepoints){codepoints_reserve((int)bytes, error), 0};
-    for (size_t at = 0, length; text->at && at < bytes; at += length) {
-        unsigned code;
-        length = (size_t)utf8_decode(utf8 + at, bytes - at, &code);
-        if (code == 0xFFFD && length == 1) {
-            codepoints_free(text);
-            return error_set(error, "not valid UTF-8 at byte %zu of the sentence", at + 1);
-        }
-        text->at[text->length++] = code;
-    }
-    return text->at;
+    UErrorCode status = U_ZERO_ERROR;
+    int size = (int)bytes * 3 / 2 + 2;  // two bytes may become three
+    char *lower = malloc((size_t)size);
+    UCaseMap *map = ucasemap_open("", 0, &status);
+    if (lower) ucasemap_utf8ToLower(map, lower, size, utf8, (int)bytes, &status);
+    ucasemap_close(map);
+    if (lower && U_SUCCESS(status)) return lower;
+    free(lower);
+    return error_memory(error, "for a sentence in lower case"), NULL;
 }
 
-bool codepoints_read(Codepoints *text, const char *utf8, bool lowercase, Error *error)
+bool codepoints_read(Codepoints *text, const char *utf8, bool lowercase, SplitText *split,
+                     const void *context, Error *error)
 {
+    size_t bytes = strnlen(utf8, (size_t)CODEPOINTS_LIMIT + 1), bad;
     *text = (Codepoints){0};
-    size_t bytes = strnlen(utf8, (size_t)CODEPOINTS_LIMIT + 1);
     if (bytes > CODEPOINTS_LIMIT)
         return error_set(error, "a sentence of more than %d bytes is too long to score",
                          CODEPOINTS_LIMIT);
-    if (!decode(text, utf8, bytes, error) || !lowercase) return text->at;
-
-    codepoints_free(text);
-    UErrorCode status = U_ZERO_ERROR;
-    int size = (int)bytes * 3 / 2 + 1;  // two bytes may become three
-    char *lower = malloc((size_t)size);
-    UCaseMap *map = ucasemap_open("", 0, &status);
-    if (lower) size = ucasemap_utf8ToLower(map, lower, size, utf8, (int)bytes, &status);
-    ucasemap_close(map);
-    bool good = lower && U_SUCCESS(status)
-                    ? decode(text, lower, (size_t)size, error)
-                    : error_memory(error, "for a sentence in lower case");
+    if (!utf8_is_valid(utf8, bytes, &bad))
+        return error_set(error, "not valid UTF-8 at byte %zu of the sentence", bad + 1);
+    char *lower = NULL, *words = NULL;
+    if (lowercase) utf8 = lower = lower_case(utf8, bytes, error);
+    if (utf8 && split) utf8 = words = split(context, utf8, error);
+    if (utf8) text->at = codepoints_reserve((int)strlen(utf8), error);
+    while (text->at && *utf8) utf8 += utf8_next(utf8, &text->at[text->length++]);
     free(lower);
-    return good;
-}
-
-char *codepoints_utf8(const Codepoints *text, Error *error)
-{
-    char *utf8 = malloc(4 * (size_t)text->length + 1), *end = utf8;
-    if (!utf8)
-        return error_memory(error, "for a sentence of %d characters", text->length), NULL;
-    *end = '\0';
-    for (int i = 0; i < text->length; i++, end += strlen(end)) utf8_encode(end, text->at[i]);
-    return utf8;
+    free(words);
+    return text->at;
 }
 
 bool comparison_read(Comparison *c, const char *hypothesis, const char *const *reference,
-                     int references, bool lowercase, Error *error)
+                     int references, bool lowercase, SplitText *split, const void *context,
+                     Error *error)
 {
     *c = (Comparison){calloc((size_t)references + 1, sizeof *c->text), references};
     if (!c->text) return error_memory(error, "for %d references", references);
     for (int i = 0; i <= references; i++)
-        if (!codepoints_read(&c->text[i], i ? reference[i - 1] : hypothesis, lowercase, error))
+        if (!codepoints_read(&c->text[i], i ? reference[i - 1] : hypothesis, lowercase, split,
+                             context, error))
             return error_prefix(error, "%s", i ? "reference" : "hypothesis");
     return true;
 }

@@ -19,14 +19,16 @@ typedef struct Codepoints {
  * chrF, and a few kilobytes for a sentence of the usual length. */
 enum { CODEPOINTS_LIMIT = 1 << 20 };  // bytes of UTF-8
 
-/* Decodes UTF-8; in lower case if `lowercase`, with Unicode's full mapping. Fails, with nothing to
- * free, if the text is not valid UTF-8 (overlong forms, surrogates and numbers past U+10FFFF
- * included) or exceeds the limit, or if memory is short. */
-bool codepoints_read(Codepoints *text, const char *utf8, bool lowercase, Error *error);
-void codepoints_free(Codepoints *text);
+/* The text with white space between its words, for free(); NULL and an Error if it fails. There may
+ * be several spaces between two words, and some at both ends. */
+typedef char *SplitText(const void *context, const char *text, Error *error);
 
-/* The text as UTF-8, for free(); NULL and an Error if memory is short. */
-char *codepoints_utf8(const Codepoints *text, Error *error);
+/* Decodes UTF-8; in lower case if `lowercase`, with Unicode's full mapping; then split into words, if
+ * split is not NULL. Fails, with nothing to free, if the text is not valid UTF-8 (overlong forms,
+ * surrogates and numbers past U+10FFFF included) or exceeds the limit, or if memory is short. */
+bool codepoints_read(Codepoints *text, const char *utf8, bool lowercase, SplitText *split,
+                     const void *context, Error *error);
+void codepoints_free(Codepoints *text);
 
 /* A translation and its references, one or more. */
 typedef struct Comparison {
@@ -34,9 +36,10 @@ typedef struct Comparison {
     int references;
 } Comparison;
 
-/* Decodes all texts of a comparison. Free it, even if this fails. */
+/* Reads all texts of a comparison, as codepoints_read. Free it, even if this fails. */
 bool comparison_read(Comparison *c, const char *hypothesis, const char *const *reference,
-                     int references, bool lowercase, Error *error);
+                     int references, bool lowercase, SplitText *split, const void *context,
+                     Error *error);
 void comparison_free(Comparison *c);
 
 /* Of the numbers of references of all comparisons so far, for the signature of a score: 0 for none,

@@ -78,19 +78,17 @@ static void *open_tagger(bool korean)
     return mecab.tagger[korean];
 }
 
-bool mecab_split(Codepoints *text, bool korean, Error *error)
+char *mecab_split(const char *text, bool korean, Error *error)
 {
     if (!load() || !open_tagger(korean))
         return error_set(error, "words need %s and %s: install them, or score characters",
-                         "MeCab (libmecab.so.2)", dictionaries[korean].what);
-    char *utf8 = codepoints_utf8(text, error);
-    if (!utf8) return false;
-    const char *words = mecab.parse(mecab.tagger[korean], utf8, strlen(utf8));
-    codepoints_free(text);
-    bool good = words ? codepoints_read(text, words, false, error)
-                      : error_set(error, "MeCab cannot read a sentence");
-    free(utf8);
-    return good;
+                         "MeCab (libmecab.so.2)", dictionaries[korean].what),
+               NULL;
+    const char *words = mecab.parse(mecab.tagger[korean], text, strlen(text));
+    if (!words) return error_set(error, "MeCab cannot read a sentence"), NULL;
+    char *copy = strdup(words);
+    if (!copy) error_memory(error, "for the words of a sentence");
+    return copy;
 }
 
 void mecab_signature(bool korean, char *text, size_t size)

@@ -2,11 +2,13 @@
  * where libmecab.so.2 and the dictionary are installed. */
 #pragma once
 
-#include "scores/codepoints.h"
+#include "base/error.h"
 
-/* Puts spaces between the words of Japanese or Korean. Fails if MeCab or its dictionary for the
- * language is missing, or memory is short. */
-bool mecab_split(Codepoints *text, bool korean, Error *error);
+#include <stddef.h>
+
+/* The text with spaces between the words of Japanese or Korean, for free(). NULL if MeCab or its
+ * dictionary for the language is missing, or memory is short. */
+char *mecab_split(const char *text, bool korean, Error *error);
 
 /* "-0.996-IPA", "-0.996-KO": what sacrebleu adds to the name of the tokenization. "" if MeCab is
  * missing. */

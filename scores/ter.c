@@ -230,8 +230,9 @@ bool ter_add(Ter *ter, const char *hypothesis, const char *const *reference, int
 {
     Comparison s;
     Ter one = {.references = references};
-    bool good = comparison_read(&s, hypothesis, reference, references, true, error) &&
-                ngrams_number_words(&s, error);
+    bool good =
+        comparison_read(&s, hypothesis, reference, references, true, NULL, NULL, error) &&
+        ngrams_number_words(&s, error);
     for (int r = 0, edits; good && r < references; r++) {
         good = count_edits(&edits, s.text, &s.text[r + 1], error);
         if (r == 0 || edits < one.edits) one.edits = edits;

@@ -22,6 +22,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unicode/uregex.h>
 #include <unicode/ustring.h>
 
@@ -102,24 +103,23 @@ static UChar *apply(const Rule *rule, URegularExpression **compiled, UChar *text
     return out;
 }
 
-bool tokenization_apply(Codepoints *text, Tokenization tokenization, Error *error)
+char *tokenization_split(const void *context, const char *text, Error *error)
 {
+    Tokenization tokenization = *(const Tokenization *)context;
+    UErrorCode status = U_ZERO_ERROR;
+    int bytes = (int)strlen(text), length = 0;
     if (by_mecab(tokenization))
         return mecab_split(text, tokenization == TOKENIZATION_KO_MECAB, error);
-    UErrorCode status = U_ZERO_ERROR;
-    while (text->length > 0 && codepoints_is_space(text->at[text->length - 1])) text->length--;
-    int length = 0, size = 2 * text->length;
-    UChar *words = malloc((size_t)size * sizeof *words + 1);
-    if (!words) return error_memory(error, "for a sentence of %d characters", text->length);
-    u_strFromUTF32(words, size, &length, (UChar32 *)text->at, text->length, &status);
+    UChar *words = malloc(((size_t)bytes + 1) * sizeof *words);
+    if (words) u_strFromUTF8(words, bytes + 1, &length, text, bytes, &status);
+    while (length > 0 && codepoints_is_space(words[length - 1])) length--;
     const Rule *rule = rules[tokenization];
-    for (int i = 0; rule[i].pattern && U_SUCCESS(status); i++)
+    for (int i = 0; words && rule[i].pattern && U_SUCCESS(status); i++)
         words = apply(&rule[i], &compiled_rules[tokenization][i], words, &length, &status);
-    codepoints_free(text);
-    if (U_SUCCESS(status)) text->at = codepoints_reserve(length, error);
-    else error_memory(error, "for a sentence of %d characters", length);
-    if (text->at)
-        u_strToUTF32((UChar32 *)text->at, length, &text->length, words, length, &status);
+    int size = 3 * length + 1;
+    char *split = words && U_SUCCESS(status) ? malloc((size_t)size) : NULL;
+    if (split) u_strToUTF8(split, size, NULL, words, length, &status);
+    else error_memory(error, "for a sentence of %d bytes", bytes);
     free(words);
-    return text->at;
+    return split;
 }

@@ -28,7 +28,6 @@ bool tokenization_needs_spaces(Tokenization tokenization);
 /* The name, and of MeCab its version and dictionary. */
 void tokenization_signature(Tokenization tokenization, char *text, size_t size);
 
-/* Adds white space, so that white space separates the words. There may be several spaces
- * between two words, and some at both ends. Fails if memory is short, or MeCab is missing; the text
- * may then be half done. */
-bool tokenization_apply(Codepoints *text, Tokenization tokenization, Error *error);
+/* A SplitText. context: a Tokenization, but TOKENIZATION_SPM. Fails if memory is short, or MeCab is
+ * missing. */
+char *tokenization_split(const void *context, const char *text, Error *error);

@@ -115,8 +115,9 @@ TEST(test_rules)
             Error error;
             Codepoints text;
             char got[1024];
-            assert_true(codepoints_read(&text, tables[t].cases[i].text, t == LOWER, &error));
-            assert_true(t == LOWER || tokenization_apply(&text, (Tokenization)t, &error));
+            assert_true(codepoints_read(&text, tables[t].cases[i].text, t == LOWER,
+                                        t == LOWER ? NULL : tokenization_split,
+                                        &(Tokenization){(Tokenization)t}, &error));
             write_words(got, &text);
             assert_string_equal(got, tables[t].cases[i].words);
             codepoints_free(&text);
@@ -140,7 +141,7 @@ TEST(test_hostile_text)
         char says[64];
         snprintf(says, sizeof says, "not valid UTF-8 at byte %d of the sentence",
                  cases[c].wrong_byte);
-        assert_false(codepoints_read(&points, cases[c].text, false, &error));
+        assert_false(codepoints_read(&points, cases[c].text, false, NULL, NULL, &error));
         assert_string_equal(error.text, says);
         assert_null(points.at);
     }
@@ -148,16 +149,18 @@ TEST(test_hostile_text)
     assert_non_null(text);
     memset(text, '.', CODEPOINTS_LIMIT + 1);
     text[CODEPOINTS_LIMIT + 1] = '\0';
-    assert_false(codepoints_read(&points, text, false, &error));
+    assert_false(codepoints_read(&points, text, false, NULL, NULL, &error));
     assert_string_equal(error.text,
                         "a sentence of more than 1048576 bytes is too long to score");
     assert_null(points.at);
 
     text[CODEPOINTS_LIMIT] = '\0';  // the longest that is read, and every character a word
     for (int t = 0; t < 4; t++) {
-        assert_true(codepoints_read(&points, text, false, &error));
+        assert_true(codepoints_read(&points, text, false, NULL, NULL, &error));
         assert_int_equal(points.length, CODEPOINTS_LIMIT);
-        assert_true(tokenization_apply(&points, (Tokenization)t, &error));
+        codepoints_free(&points);
+        assert_true(codepoints_read(&points, text, false, tokenization_split,
+                                    &(Tokenization){(Tokenization)t}, &error));
         codepoints_free(&points);
     }
     free(text);
@@ -178,9 +181,9 @@ TEST(test_random_text)
         for (int t = 0; t < 4; t++) {
             Error error;
             Codepoints before, after;
-            assert_true(codepoints_read(&before, text, false, &error));
-            assert_true(codepoints_read(&after, text, false, &error));
-            assert_true(tokenization_apply(&after, (Tokenization)t, &error));
+            assert_true(codepoints_read(&before, text, false, NULL, NULL, &error));
+            assert_true(codepoints_read(&after, text, false, tokenization_split,
+                                        &(Tokenization){(Tokenization)t}, &error));
             int a = 0, b = 0;
             while (t != TOKENIZATION_13A) {
                 while (a < after.length && codepoints_is_space(after.at[a])) a++;
