@@ -78,25 +78,11 @@ static void fill_row(const Search *s, int *cost, const int *before, const uint32
     }
 }
 
-/* Whether row i of the trial is that of the table plus a number, *more. */
-static bool rows_agree(const Search *s, int i, int *more)
+/* What a shift saves, which changes the words from `changed` on. */
+static int shift_gain(const Search *s, int changed)
 {
-    size_t row = (size_t)i * (size_t)s->width;
-    int columns = end(s, i) - first(s, i);
-    *more = s->trial[row] - s->cost[row];
-    for (int k = 1; k < columns; k++)
-        if (s->trial[row + (size_t)k] - s->cost[row + (size_t)k] != *more) return false;
-    return true;
-}
-
-/* What a shift saves. Once a row past it differs by a constant, so do all that follow. */
-static int shift_gain(const Search *s, int changed, int same)
-{
-    int more = 0;
-    for (int i = changed + 1; i <= s->n; i++) {
+    for (int i = changed + 1; i <= s->n; i++)
         fill_row(s, s->trial, i == changed + 1 ? s->cost : s->trial, s->shifted, i);
-        if (i > same && rows_agree(s, i, &more)) return -more;
-    }
     return cost_at(s, s->cost, s->n, s->m) - cost_at(s, s->trial, s->n, s->m);
 }
 
@@ -152,8 +138,8 @@ static void try_shifts(Search *s, Shift *best, int h, int r, int length)
         to = r + offset < 0 ? 0 : s->place[r + offset] + 1;
         if (to == previous) continue;
         Shift move = {.length = length, .from = h, .to = to};
-        int begin = shift(s, &move), changed = begin < h ? begin : h;
-        move.gain = shift_gain(s, changed, (begin > h ? begin : h) + length);
+        int begin = shift(s, &move);
+        move.gain = shift_gain(s, begin < h ? begin : h);
         s->tried++;
         int better = move.gain - best->gain;
         if (!better) better = length - best->length;
