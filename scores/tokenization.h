@@ -13,7 +13,7 @@ typedef enum {
     TOKENIZATION_CHAR,      // every character but white space is a word
     TOKENIZATION_INTL,      // the punctuation and the symbols of all scripts
     TOKENIZATION_ZH,        // every Chinese character is a word; the rest as 13a
-    TOKENIZATION_JA_MECAB,  // words by MeCab (mecab.h)
+    TOKENIZATION_JA_MECAB,  // words by MeCab, where it and a dictionary are installed
     TOKENIZATION_KO_MECAB,
     TOKENIZATION_SPM,  // the pieces of a SentencePiece model; the caller makes them
 } Tokenization;
@@ -25,7 +25,7 @@ extern const char *const tokenization_names[];
 /* Whether words are what white space and punctuation separate. */
 bool tokenization_needs_spaces(Tokenization tokenization);
 
-/* The name, and of MeCab its version and dictionary. */
+/* The name, and what sacrebleu adds of MeCab, if it is installed: "ja-mecab-0.996-IPA". */
 void tokenization_signature(Tokenization tokenization, char *text, size_t size);
 
 /* A SplitText. context: a Tokenization, but TOKENIZATION_SPM. Fails if memory is short, or MeCab is
