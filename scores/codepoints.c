@@ -29,31 +29,34 @@ void codepoints_free(Codepoints *text)
 }
 
 /* The text in lower case, for free(). */
-static char *lower_case(const char *utf8, size_t bytes, Error *error)
+static char *lower_case(const char *utf8, Error *error)
 {
     UErrorCode status = U_ZERO_ERROR;
-    int size = (int)bytes * 3 / 2 + 2;  // two bytes may become three
+    int size = (int)strlen(utf8) * 3 / 2 + 2;  // two bytes may become three
     char *lower = malloc((size_t)size);
     UCaseMap *map = ucasemap_open("", 0, &status);
-    if (lower) ucasemap_utf8ToLower(map, lower, size, utf8, (int)bytes, &status);
+    if (lower) ucasemap_utf8ToLower(map, lower, size, utf8, -1, &status);
     ucasemap_close(map);
     if (lower && U_SUCCESS(status)) return lower;
     free(lower);
     return error_memory(error, "for a sentence in lower case"), NULL;
 }
 
-bool codepoints_read(Codepoints *text, const char *utf8, bool lowercase, SplitText *split,
-                     const void *context, Error *error)
+static bool check_text(const char *utf8, Error *error)
 {
     size_t bytes = strnlen(utf8, (size_t)CODEPOINTS_LIMIT + 1), bad;
-    *text = (Codepoints){0};
     if (bytes > CODEPOINTS_LIMIT)
         return error_set(error, "a sentence of more than %d bytes is too long to score",
                          CODEPOINTS_LIMIT);
-    if (!utf8_is_valid(utf8, bytes, &bad))
-        return error_set(error, "not valid UTF-8 at byte %zu of the sentence", bad + 1);
+    return utf8_is_valid(utf8, bytes, &bad) ||
+           error_set(error, "not valid UTF-8 at byte %zu of the sentence", bad + 1);
+}
+
+static bool read_text(Codepoints *text, const char *utf8, bool lowercase, SplitText *split,
+                      const void *context, Error *error)
+{
     char *lower = NULL, *words = NULL;
-    if (lowercase) utf8 = lower = lower_case(utf8, bytes, error);
+    if (lowercase) utf8 = lower = lower_case(utf8, error);
     if (utf8 && split) utf8 = words = split(context, utf8, error);
     if (utf8) text->at = codepoints_reserve((int)strlen(utf8), error);
     while (text->at && *utf8) utf8 += utf8_next(utf8, &text->at[text->length++]);
@@ -68,10 +71,12 @@ bool comparison_read(Comparison *c, const char *hypothesis, const char *const *r
 {
     *c = (Comparison){calloc((size_t)references + 1, sizeof *c->text), references};
     if (!c->text) return error_memory(error, "for %d references", references);
-    for (int i = 0; i <= references; i++)
-        if (!codepoints_read(&c->text[i], i ? reference[i - 1] : hypothesis, lowercase, split,
-                             context, error))
+    for (int i = 0; i <= references; i++) {
+        const char *text = i ? reference[i - 1] : hypothesis;
+        if (!check_text(text, error))
             return error_prefix(error, "%s", i ? "reference" : "hypothesis");
+        if (!read_text(&c->text[i], text, lowercase, split, context, error)) return false;
+    }
     return true;
 }
 

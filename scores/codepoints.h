@@ -23,20 +23,17 @@ enum { CODEPOINTS_LIMIT = 1 << 20 };  // bytes of UTF-8
  * be several spaces between two words, and some at both ends. */
 typedef char *SplitText(const void *context, const char *text, Error *error);
 
-/* Decodes UTF-8; in lower case if `lowercase`, with Unicode's full mapping; then split into words, if
- * split is not NULL. Fails, with nothing to free, if the text is not valid UTF-8 (overlong forms,
- * surrogates and numbers past U+10FFFF included) or exceeds the limit, or if memory is short. */
-bool codepoints_read(Codepoints *text, const char *utf8, bool lowercase, SplitText *split,
-                     const void *context, Error *error);
 void codepoints_free(Codepoints *text);
 
-/* A translation and its references, one or more. */
+/* A translation and its references. */
 typedef struct Comparison {
     Codepoints *text;  // [1+references] the translation first; on the heap
     int references;
 } Comparison;
 
-/* Reads all texts of a comparison, as codepoints_read. Free it, even if this fails. */
+/* Decodes UTF-8; in lower case if `lowercase`, with Unicode's full mapping; then split into words, if
+ * split is not NULL. Fails if a text is not valid UTF-8 (overlong forms, surrogates and numbers past
+ * U+10FFFF included) or exceeds the limit, or if memory is short. Free it, even if this fails. */
 bool comparison_read(Comparison *c, const char *hypothesis, const char *const *reference,
                      int references, bool lowercase, SplitText *split, const void *context,
                      Error *error);

@@ -25,6 +25,14 @@ static void write_words(char *out, const Codepoints *text)
     *p = '\0';
 }
 
+/* c (=) one text, in lower case, or split into the words of a tokenization. */
+static bool read(Comparison *c, const char *text, bool lowercase, SplitText *split,
+                 int tokenization, Error *error)
+{
+    Tokenization t = (Tokenization)tokenization;
+    return comparison_read(c, text, NULL, 0, lowercase, split, &t, error);
+}
+
 typedef struct Case {
     const char *text, *words;
 } Case;
@@ -113,14 +121,13 @@ TEST(test_rules)
         if (t != LOWER) assert_string_equal(tokenization_names[t], tables[t].name);
         for (size_t i = 0; i < tables[t].count; i++) {
             Error error;
-            Codepoints text;
+            Comparison c;
             char got[1024];
-            assert_true(codepoints_read(&text, tables[t].cases[i].text, t == LOWER,
-                                        t == LOWER ? NULL : tokenization_split,
-                                        &(Tokenization){(Tokenization)t}, &error));
-            write_words(got, &text);
+            assert_true(read(&c, tables[t].cases[i].text, t == LOWER,
+                             t == LOWER ? NULL : tokenization_split, t, &error));
+            write_words(got, c.text);
             assert_string_equal(got, tables[t].cases[i].words);
-            codepoints_free(&text);
+            comparison_free(&c);
         }
     }
 }
@@ -136,32 +143,31 @@ TEST(test_hostile_text)
                  {"é\xed\xa0\x80", 3},      // surrogate
                  {"\xf4\x90\x80\x80", 1}};  // too high
     Error error;
-    Codepoints points;
-    for (int c = 0; c < 5; c++) {
+    Comparison c;
+    for (int i = 0; i < 5; i++) {
         char says[64];
-        snprintf(says, sizeof says, "not valid UTF-8 at byte %d of the sentence",
-                 cases[c].wrong_byte);
-        assert_false(codepoints_read(&points, cases[c].text, false, NULL, NULL, &error));
+        snprintf(says, sizeof says, "hypothesis: not valid UTF-8 at byte %d of the sentence",
+                 cases[i].wrong_byte);
+        assert_false(read(&c, cases[i].text, false, NULL, 0, &error));
         assert_string_equal(error.text, says);
-        assert_null(points.at);
+        comparison_free(&c);
     }
     char *text = malloc(CODEPOINTS_LIMIT + 2);
     assert_non_null(text);
     memset(text, '.', CODEPOINTS_LIMIT + 1);
     text[CODEPOINTS_LIMIT + 1] = '\0';
-    assert_false(codepoints_read(&points, text, false, NULL, NULL, &error));
-    assert_string_equal(error.text,
-                        "a sentence of more than 1048576 bytes is too long to score");
-    assert_null(points.at);
+    assert_false(read(&c, text, false, NULL, 0, &error));
+    assert_string_equal(
+        error.text, "hypothesis: a sentence of more than 1048576 bytes is too long to score");
+    comparison_free(&c);
 
     text[CODEPOINTS_LIMIT] = '\0';  // the longest that is read, and every character a word
     for (int t = 0; t < 4; t++) {
-        assert_true(codepoints_read(&points, text, false, NULL, NULL, &error));
-        assert_int_equal(points.length, CODEPOINTS_LIMIT);
-        codepoints_free(&points);
-        assert_true(codepoints_read(&points, text, false, tokenization_split,
-                                    &(Tokenization){(Tokenization)t}, &error));
-        codepoints_free(&points);
+        assert_true(read(&c, text, false, NULL, 0, &error));
+        assert_int_equal(c.text->length, CODEPOINTS_LIMIT);
+        comparison_free(&c);
+        assert_true(read(&c, text, false, tokenization_split, t, &error));
+        comparison_free(&c);
     }
     free(text);
 }
@@ -180,10 +186,10 @@ TEST(test_random_text)
             strcat(text, pieces[rng_below(&rng, sizeof pieces / sizeof *pieces)]);
         for (int t = 0; t < 4; t++) {
             Error error;
-            Codepoints before, after;
-            assert_true(codepoints_read(&before, text, false, NULL, NULL, &error));
-            assert_true(codepoints_read(&after, text, false, tokenization_split,
-                                        &(Tokenization){(Tokenization)t}, &error));
+            Comparison as_is, split;
+            assert_true(read(&as_is, text, false, NULL, 0, &error));
+            assert_true(read(&split, text, false, tokenization_split, t, &error));
+            Codepoints before = *as_is.text, after = *split.text;
             int a = 0, b = 0;
             while (t != TOKENIZATION_13A) {
                 while (a < after.length && codepoints_is_space(after.at[a])) a++;
@@ -192,8 +198,8 @@ TEST(test_random_text)
                 assert_int_equal(after.at[a++], before.at[b++]);
             }
             if (t != TOKENIZATION_13A) assert_true(a == after.length && b == before.length);
-            codepoints_free(&before);
-            codepoints_free(&after);
+            comparison_free(&as_is);
+            comparison_free(&split);
         }
     }
 }
