@@ -146,9 +146,8 @@ static TextResult read_chunk(Program *p, Error *error)
 static bool answer(Program *p, const Translation *translation, int i, Error *error)
 {
     char *text = NULL;
-    long long number = p->passages.passage[i].line;
     p->view.id = json_array_get(p->ids, (size_t)i);
-    bool good = view_answer(&p->view, &text, &p->passages, i, translation, number, error);
+    bool good = view_answer(&p->view, &text, &p->passages, i, translation, error);
     if (good && p->request.reference.count) {
         const Passage *passage = &p->passages.passage[i];
         size_t tag = passage->tag;

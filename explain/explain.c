@@ -40,7 +40,12 @@ static bool begin(Explanation *e, const Choice *choice, const char *word, Error 
         if (!key) return false;
         e->word = -1;
     }
-    maps_follow(&e->layer, &e->head, &e->word, e->snapshot, choice);
+    Choice best = *choice;
+    bool any = best.layer < 0 && best.head == CHOICE_NONE;
+    if (e->kind == ATTENTION_CROSS && best.known_layer >= 0 &&
+        (any || best.head == CHOICE_BEST) && (best.layer < 0 || best.layer == best.known_layer))
+        best.layer = best.known_layer, best.head = best.known_head;
+    maps_follow(&e->layer, &e->head, &e->word, e->snapshot, &best);
     if (!map_head(&e->map, e->snapshot, e->kind, e->layer, e->head, error)) return false;
     for (int i = 0; e->key >= 0 && i < row->count; i++)
         if (!i || weight_of(e, i, e->key) > weight_of(e, e->word, e->key)) e->word = i;

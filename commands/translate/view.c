@@ -49,26 +49,20 @@ bool view_open(View *view, Error *error)
 {
     const Request *r = view->request;
     const ModelConfig *config = &view->bundle->model.config;
-    Choice *choice = &view->choice, *drawn = &view->drawn;
+    Choice *choice = &view->choice;
     const json_t *weight = bundle_option(view->bundle, "training", "guide_alignment");
     bool guided = json_number_value(weight) > 0;  // head 1 of the last layer
     int last = config->decoder_layers - 1;
-    *choice = *drawn = r->choice;
+    *choice = r->choice;
     if (!check_pictures(r, error)) return false;
     if (!choice_check(choice, config, error)) return false;
     if (r->explain && choice->all_kinds)
         command_say(view->news,
                     "--explain explains one kind of attention, here cross; --attention-kind "
                     "encoder or decoder explains another");
-    bool unchosen = choice->layer < 0 && choice->head == CHOICE_NONE;
-    bool best = choice->kind == ATTENTION_CROSS &&
-                (choice->head == CHOICE_BEST || (r->explain && unchosen));
-    choice_know(drawn, view->bundle);
-    if (guided) drawn->known_layer = last, drawn->known_head = 0;
-    if (r->align && !alignment_choose(&view->by, guided, drawn, last + 1, error)) return false;
-    if (best && drawn->known_layer >= 0 &&
-        (choice->layer < 0 || choice->layer == drawn->known_layer))
-        choice->layer = drawn->known_layer, choice->head = drawn->known_head;
+    choice_know(choice, view->bundle);
+    if (guided) choice->known_layer = last, choice->known_head = 0;
+    if (r->align && !alignment_choose(&view->by, guided, choice, last + 1, error)) return false;
     if (r->attention.count) view->missing = command_share(sizeof *view->missing);
     return !r->head_report || heads_create(&view->heads, config, error);
 }
@@ -82,7 +76,8 @@ static bool draw(const View *view, const PictureInput *input, const char *name, 
 {
     char path[4200], text[24] = "", part[16] = "";
     const char *ending = strrchr(name, '.');
-    if (view->request->texts.count != 1) snprintf(text, sizeof text, "-%lld", view->number);
+    if (view->request->texts.count != 1)
+        snprintf(text, sizeof text, "-%lld", view->passage->line);
     if (sentence) snprintf(part, sizeof part, "-%d", sentence);
     snprintf(path, sizeof path, "%.*s%s%s%s", (int)(ending - name), name, text, part, ending);
     if (!command_draw_attention(path, input, path, error)) return false;
@@ -113,7 +108,7 @@ static bool show(View *view, SentenceAnswer *answer, int sentence, Error *error)
                                 .gradients = update.snapshot[0],
                                 .vocabulary = &view->bundle->vocabulary,
                                 .model_name = r->model.item[0],
-                                .choice = &view->drawn,
+                                .choice = &view->choice,
                                 .words = !r->pieces,
                                 .given = r->given != NULL,
                                 .missing = view->missing};
@@ -313,8 +308,8 @@ static bool put_attention(JsonWriter *json, const View *view, SentenceAnswer *an
 {
     const Snapshot *snapshot = snapshot_get(&answer->lazy, error);
     const PictureInput input = {
-        .snapshot = snapshot, .vocabulary = &view->bundle->vocabulary, .choice = &view->drawn};
-    Choice choice = view->drawn;
+        .snapshot = snapshot, .vocabulary = &view->bundle->vocabulary, .choice = &view->choice};
+    Choice choice = view->choice;
     PictureBest best;
     if (!snapshot) return false;
     if (choice.head == CHOICE_BEST) {
@@ -387,7 +382,7 @@ static bool print_json(const View *view, const Answer *answers, int count, Error
     bool several = view->request->search.n_best > 1;
     JsonWriter json = {.out = stdout, .lines = true};
     json_open(&json, NULL);
-    json_put_integer(&json, "line", view->number);
+    json_put_integer(&json, "line", view->passage->line);
     if (json_is_string(view->id)) json_put_text(&json, "id", json_string_value(view->id));
     if (json_is_integer(view->id)) json_put_integer(&json, "id", json_integer_value(view->id));
     json_put_texts(&json, "unknown", unknown->item, unknown->count);
@@ -409,7 +404,7 @@ static void print_text(const View *view, const Answer *answer)
 {
     const Request *r = view->request;
     bool several = r->search.n_best > 1, links = r->align && answer->text.count;
-    if (several) printf("%lld ||| ", view->number);
+    if (several) printf("%lld ||| ", view->passage->line);
     (several || links ? utf8_put : utf8_put_lines)(stdout, answer->text.text);
     if (several) printf(" ||| %.4f", answer->text.score);
     if (links) fputs(" ||| ", stdout), links_print(stdout, &answer->links);
@@ -436,7 +431,8 @@ static void warn(View *view, const TextAnswer *a)
         fprintf(out, "%s has a low score (%.2f)", missing || limit ? " and" : "", a->score);
     char *what = textstream_close(&stream);
     if (what && *what && ++view->warned <= MOST_DOUBTS)
-        command_say(view->news, "check line %lld: its translation%s", view->number, what);
+        command_say(view->news, "check line %lld: its translation%s", view->passage->line,
+                    what);
     free(what);
 }
 
@@ -458,12 +454,12 @@ static bool make_answer(View *view, Answer *answer, const Translation *translati
 
 /* All views of a translation share one snapshot. */
 bool view_answer(View *view, char **text, const Passages *passages, int p,
-                 const Translation *translation, long long number, Error *error)
+                 const Translation *translation, Error *error)
 {
     const Request *r = view->request;
     int sentences = passages->passage[p].count, count = 1;
     bool shows = r->attention.count || r->show || r->explain || r->head_report;
-    view->passages = passages, view->passage = &passages->passage[p], view->number = number;
+    view->passages = passages, view->passage = &passages->passage[p];
     for (int i = 0; r->search.n_best > 1 && i < sentences; i++)
         if (translation[i].count > count) count = translation[i].count;
     Answer *answers = calloc((size_t)count, sizeof *answers);
@@ -472,7 +468,7 @@ bool view_answer(View *view, char **text, const Passages *passages, int p,
                 error_set(error, "the text has nothing to translate: it has no attention");
     if (good && !sentences && shows)
         command_say(view->news, "line %lld has nothing to translate: it has no attention",
-                    number);
+                    view->passage->line);
     for (int h = 0; h < count && good; h++)
         good = make_answer(view, &answers[h], translation, h, error);
     if (good) warn(view, &answers->text);

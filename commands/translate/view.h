@@ -18,8 +18,7 @@ typedef struct View {
     FILE *news;            // or NULL
     const json_t *id;      // of the text in the input, an integer or a text; or NULL
     /* set by view_open */
-    Choice choice;           // for links and explanations: --head best is resolved
-    Choice drawn;            // for maps: --head best is kept; its known layer and head are set
+    Choice choice;           // with the head that is known to align best
     AlignBy by;              // with --align
     Heads heads;             // with --head-report
     int warned;              // texts whose translation is probably wrong
@@ -27,7 +26,6 @@ typedef struct View {
     /* the text that is shown */
     const Passages *passages;
     const Passage *passage;
-    long long number;  // its line
 } View;
 
 bool view_open(View *view, Error *error);
@@ -35,11 +33,11 @@ bool view_open(View *view, Error *error);
 /* False if not all could be written. Does nothing for {0}. */
 bool view_close(View *view, Error *error);
 
-/* Shows the translations of text p, which is line `number` of the input; translation [count]: those of
+/* Shows the translations of text p, whose line is set; translation [count]: those of
  * its sentences. With --align the lines have their words (IdLines.find_words). *text (=) the best
  * translation, to be freed, also after an error. */
 bool view_answer(View *view, char **text, const Passages *passages, int p,
-                 const Translation *translation, long long number, Error *error);
+                 const Translation *translation, Error *error);
 
 /* "tokens" and "log_probabilities" of a translation, into the object that is open. */
 void view_put_tokens(JsonWriter *json, const Bundle *bundle, const int *id, const double *each,

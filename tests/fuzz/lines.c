@@ -46,7 +46,7 @@ static void translate(View *view, Input *input, Passages *passages, const char *
                                        NULL, &error));
         found = out.sentence;
     }
-    if (good) accepted(view_answer(view, &text, passages, 0, found, input->lines, &error));
+    if (good) accepted(view_answer(view, &text, passages, 0, found, &error));
     translations_free(&out);
     free(best.each);
     free(text);

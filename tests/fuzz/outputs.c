@@ -116,7 +116,7 @@ static void show(Bundle *bundle, Passages *passages, IdLines *given, unsigned fl
             translator_run(&out, &ensemble, &input, &request.search, worker, NULL, &error)))
         found = out.sentence;
     if (passages->given || !source->count || out.sentences) {
-        accepted(view_answer(&view, &best, passages, 0, found, 1, &error));
+        accepted(view_answer(&view, &best, passages, 0, found, &error));
         if (found->count && what >> 6 < 3 && source->count == 1)
             draw(bundle, source, found->hypothesis, what, pdf);
     }
