@@ -114,13 +114,9 @@ char *composed(const char *text, size_t length)
     if (!from) return NULL;
     UChar *to = from + length + 1;
     u_strFromUTF8WithSub(from, size + 1, &count, text, size, 0xfffd, NULL, &status);
-    if (U_SUCCESS(status) && unorm2_isNormalized(nfc, from, count, &status))
-        return free(from), strndup(text, length);
     count = unorm2_normalize(nfc, from, count, to, 3 * (size + 1), &status);
-    char *result = malloc(3 * (size_t)(count > 0 ? count : 0) + 1);
+    char *result = U_SUCCESS(status) ? malloc(3 * (size_t)count + 1) : NULL;
     if (result) u_strToUTF8(result, 3 * count + 1, NULL, to, count, &status);
     free(from);
-    if (U_SUCCESS(status)) return result;
-    free(result);
-    return NULL;
+    return result;
 }
