@@ -18,13 +18,10 @@ Statistics statistics_none(const Bleu *settings)
 bool statistics_add(Statistics *statistics, const char *hypothesis,
                     const char *const *reference, int references, Error *error)
 {
-    Statistics sum = *statistics;
-    bool good = bleu_add(&sum.bleu, hypothesis, reference, references, error) &&
-                chrf_add(&sum.chrf, hypothesis, reference, references, error) &&
-                chrf_add(&sum.chrfpp, hypothesis, reference, references, error) &&
-                ter_add(&sum.ter, hypothesis, reference, references, error);
-    if (good) *statistics = sum;
-    return good;
+    return bleu_add(&statistics->bleu, hypothesis, reference, references, error) &&
+           chrf_add(&statistics->chrf, hypothesis, reference, references, error) &&
+           chrf_add(&statistics->chrfpp, hypothesis, reference, references, error) &&
+           ter_add(&statistics->ter, hypothesis, reference, references, error);
 }
 
 void statistics_join(Statistics *statistics, const Statistics *part)

@@ -22,7 +22,7 @@ typedef struct Statistics {
 /* Statistics of no segment, with the settings of this Bleu. */
 Statistics statistics_none(const Bleu *settings);
 
-/* Adds a segment, UTF-8, with its reference [references]. Fails, adding nothing, as bleu_add does. */
+/* Adds a segment, UTF-8, with its reference [references]. Fails as bleu_add does. */
 bool statistics_add(Statistics *statistics, const char *hypothesis,
                     const char *const *reference, int references, Error *error);
 void statistics_join(Statistics *statistics, const Statistics *part);
