@@ -11,6 +11,7 @@
 enum { MARGIN = 24, HEAD_TITLE = 18, HEAD_GAP = 14, TITLE = 56, CHART = 96, CHART_LABELS = 26 };
 enum { LARGE_CELL = 34, LEAST_CELL = 9, LARGE_MAP = 460, CHART_LEFT = 44, LEAST_WIDTH = 560 };
 enum { STEPS = 32, FIRST_MS = 700, EACH_MS = 220, LAST_MS = 3000 };
+enum { ACROSS = 2 };  // maps of heads in a row
 
 /* ---- plan ---- */
 
@@ -19,8 +20,8 @@ typedef struct FilmPlan {
     float *weight;    // [1+heads,rows,columns] of a frame: the mean of the heads, and the heads
     int cell, small;  // pixels of a cell, of the large map and of the heads'
     int left, top;    // of the large map's cells on the page
-    int heads, columns;  // the heads' maps, and the number in a row
-    int heads_x;         // their left edge
+    int heads;        // the heads' maps
+    int heads_x;      // their left edge
     int head_width, head_height;
     int width, height;
     Chart chart;
@@ -50,8 +51,7 @@ static bool make_plan(FilmPlan *plan, const Film *film, Error *error)
     for (int f = 0; f < film->count; f++) rows = larger(rows, film->frame[f].word.count);
     *plan = (FilmPlan){.film = film,
                        .cell = clamp(LARGE_MAP / larger(rows, columns), LEAST_CELL, LARGE_CELL),
-                       .heads = heads,
-                       .columns = heads ? 2 : 1};
+                       .heads = heads};
     for (int f = 0; f < film->count && good; f++) {
         HeatMap mean = mean_map(plan, &film->frame[f]);
         HeatMapPlan map = heatmap_plan(canvas, &mean, plan->cell);
@@ -59,7 +59,7 @@ static bool make_plan(FilmPlan *plan, const Film *film, Error *error)
         plan->top = larger(plan->top, map.top);
         right = larger(right, map.width - map.left);
     }
-    int lines = (heads + plan->columns - 1) / plan->columns, map_height = plan->cell * rows;
+    int lines = (heads + ACROSS - 1) / ACROSS, map_height = plan->cell * rows;
     int band = (map_height + HEAD_GAP) / (lines ? lines : 1) - HEAD_TITLE - HEAD_GAP;
     plan->small = clamp(band / rows, 2, plan->cell / 2);
     plan->head_width = plan->small * columns;
@@ -68,7 +68,7 @@ static bool make_plan(FilmPlan *plan, const Film *film, Error *error)
     plan->top += MARGIN + TITLE;
     plan->heads_x = plan->left + right + 2 * HEAD_GAP;
     plan->width = plan->heads_x + MARGIN;
-    if (heads) plan->width += plan->columns * (plan->head_width + HEAD_GAP) - HEAD_GAP;
+    if (heads) plan->width += ACROSS * (plan->head_width + HEAD_GAP) - HEAD_GAP;
     plan->width = larger(plan->width, LEAST_WIDTH);
     int stack = lines * (plan->head_height + HEAD_GAP) - HEAD_GAP - HEAD_TITLE;
     int y = plan->top + larger(map_height, stack) + 36;
@@ -130,8 +130,8 @@ static void draw_maps(Canvas *canvas, const FilmPlan *plan, const HeatMap *mean,
     HeatMap head = {.weight = mean->weight, .rows = mean->rows, .columns = mean->columns};
     for (int h = 0; h < plan->heads; h++) {
         char name[32];
-        int x = plan->heads_x + h % plan->columns * (plan->head_width + HEAD_GAP);
-        int y = plan->top + h / plan->columns * (plan->head_height + HEAD_GAP);
+        int x = plan->heads_x + h % ACROSS * (plan->head_width + HEAD_GAP);
+        int y = plan->top + h / ACROSS * (plan->head_height + HEAD_GAP);
         head.weight += (size_t)head.rows * (size_t)head.columns;
         HeatMapPlan small = heatmap_plan(canvas, &head, plan->small);
         snprintf(name, sizeof name, "head %d", h + 1);
