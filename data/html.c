@@ -8,7 +8,7 @@
 #include "base/hash.h"
 #include "base/textstream.h"
 #include "base/utf8.h"
-#include "data/text.h"
+#include "data/words.h"
 
 #include <ctype.h>
 #include <gumbo.h>
@@ -19,30 +19,21 @@
 /* ---- elements ---- */
 
 static const char inline_names[] =
-    " a abbr acronym b bdi bdo big cite code data del dfn em "
+    "a abbr acronym b bdi bdo big cite code data del dfn em "
     "font i img ins kbd label mark nobr q rb rp rt rtc ruby s samp small "
-    "span strike strong sub sup time tt u var wbr ";
-static const char kept_names[] = " code iframe kbd math noembed noframes plaintext pre rp "
-                                 "rt rtc samp script style svg template textarea "
-                                 "var xmp ";
+    "span strike strong sub sup time tt u var wbr";
+static const char kept_names[] =
+    "code iframe kbd math noembed noframes plaintext pre rp rt rtc samp script style svg "
+    "template textarea var xmp";
 /* Those that HTML closes by itself, or that have no content. */
 static const char shallow_names[] =
-    " area br col dd dt hr img input li link meta option p source tbody td th thead tr wbr ";
-
-enum { NAME = 32, NAMES = 1024 };
-
-/* Whether a list of names has one. */
-static bool has_name(const char *list, const char *name)
-{
-    char spaced[NAME + 3];
-    snprintf(spaced, sizeof spaced, " %.*s ", NAME, name);
-    return strstr(list, spaced);
-}
+    "area br col dd dt hr img input li link meta option p source tbody td th thead tr wbr";
 
 /* How many of the start tags up to any place have no end tag there: Gumbo takes time and stack in
  * proportion to it. */
 static int depth_of(const char *html, size_t length)
 {
+    enum { NAME = 32, NAMES = 1024 };
     struct {
         uint64_t name;
         int open;
@@ -50,15 +41,14 @@ static int depth_of(const char *html, size_t length)
     int depth = 0, most = 0;
     for (const char *at = html, *end = html + length;
          (at = memchr(at, '<', (size_t)(end - at)));) {
-        char name[NAME + 1];
+        char name[NAME];
         bool closes = ++at < end && *at == '/';
         at += closes;
         size_t letters = 0;
         for (; at + letters < end && letters < NAME && isalnum((unsigned char)at[letters]);
              letters++)
             name[letters] = (char)tolower((unsigned char)at[letters]);
-        name[letters] = 0;
-        if (!letters || has_name(shallow_names, name)) continue;
+        if (!letters || words_listed(shallow_names, name, letters)) continue;
         uint64_t hash = hash_bytes(HASH_START, name, letters);
         tag = &tags[hash % NAMES];
         if (!closes) {
@@ -143,16 +133,11 @@ static void add_text(Walk *w, const char *begin, size_t length)
     add(w, UNIT_TEXT, 0, begin, (size_t)(end - begin));
 }
 
-/* Whether a list of words between white space has one. */
-static bool has_word(const char *list, const char *word)
+/* Whether a list of names has an element's. */
+static bool is_listed(const char *list, const GumboElement *e)
 {
-    static const char spaces[] = " \t\n\f\r";
-    while (*(list += strspn(list, spaces))) {
-        size_t length = strcspn(list, spaces);
-        if (length == strlen(word) && !strncmp(list, word, length)) return true;
-        list += length;
-    }
-    return false;
+    const char *name = gumbo_normalized_tagname(e->tag);
+    return words_listed(list, name, strlen(name));
 }
 
 /* Whether an element says that its text is translated or not; else `before`. */
@@ -160,11 +145,9 @@ static bool is_kept(const GumboElement *e, bool before)
 {
     const GumboAttribute *translate = gumbo_get_attribute(&e->attributes, "translate"),
                          *class = gumbo_get_attribute(&e->attributes, "class");
-    if (has_name(kept_names, gumbo_normalized_tagname(e->tag)) ||
-        e->tag_namespace != GUMBO_NAMESPACE_HTML)
-        return true;
+    if (is_listed(kept_names, e) || e->tag_namespace != GUMBO_NAMESPACE_HTML) return true;
     if (translate && !strcasecmp(translate->value, "no")) return true;
-    if (class && has_word(class->value, "notranslate")) return true;
+    if (class && words_listed(class->value, "notranslate", strlen("notranslate"))) return true;
     return before &&
            !(translate && (!*translate->value || !strcasecmp(translate->value, "yes")));
 }
@@ -191,7 +174,7 @@ static bool is_inline(const GumboElement *e)
 {
     GumboStringPiece name = e->original_tag;
     gumbo_tag_from_original_text(&name);
-    return has_name(inline_names, gumbo_normalized_tagname(e->tag)) ||
+    return is_listed(inline_names, e) ||
            (e->tag == GUMBO_TAG_UNKNOWN && memchr(name.data, '-', name.length));
 }
 

@@ -29,6 +29,7 @@
 
 #include "base/grow.h"
 #include "base/options.h"
+#include "data/words.h"
 
 // clang-format off
 enum { LINE, MARK, BREAK, CLOSING, OPENING, BEGINNING, SHORT, PATTERNS };
@@ -110,13 +111,6 @@ static int before_space(const char *text, int begin, int at)
 {
     for (UChar32 c; u_isUWhiteSpace(c = char_at(text, begin, at - 1, at));) at -= U8_LENGTH(c);
     return at;
-}
-
-static bool has_letter(const char *text, int at, int end)
-{
-    UChar32 c = 0;
-    while (at < end && !u_isalpha(c)) U8_NEXT(text, at, end, c);
-    return u_isalpha(c);
 }
 
 static void add(Finder *f, int begin, int end, bool kept, bool continues)
@@ -244,7 +238,7 @@ static void add_sentence(Finder *f, int begin, int end)
         n++;
     if (n && !memchr(text + from + n, text[from], (size_t)(to - from - 2 * n)))
         from += n, to -= n;
-    if (!has_letter(text, from, to)) from = to = end;
+    if (!words_letters(text + from, (size_t)(to - from))) from = to = end;
     int note = before_space(text, from, before_notes(text, from, to));
     add(f, begin, from, true, false);
     add(f, from, note, false, f->last >= 0 && after_space(text, f->last, from) == from);

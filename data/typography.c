@@ -3,6 +3,7 @@
 
 #include "base/textstream.h"
 #include "base/utf8.h"
+#include "data/words.h"
 
 #include <string.h>
 #include <unicode/ucasemap.h>
@@ -158,18 +159,8 @@ static bool next_word(Word *word, const char *text, size_t length)
 
 /* Words that stay small in an English headline. Those of the second list are German, too. */
 static const char english_words[] =
-    " a and as at but by for from into nor of off on or over the to up via with ";
-static const char shared_words[] = " an in ";
-
-/* Whether a list, with a space around each, has the word. */
-static bool in_list(const char *list, const char *text, const Word *word)
-{
-    char spaced[8] = " ";
-    size_t count = word->end - word->begin;
-    if (count + 3 > sizeof spaced) return false;
-    strcpy((char *)mempcpy(spaced + 1, text + word->begin, count), " ");
-    return strstr(list, spaced);
-}
+    "a and as at but by for from into nor of off on or over the to up via with";
+static const char shared_words[] = "an in";
 
 LetterCase text_case(const char *text, size_t length)
 {
@@ -189,8 +180,8 @@ LetterCase text_case(const char *text, size_t length)
         shouted += shout;
         others += !shout && word.characters > 1;
         word_of_five |= shout && word.characters >= 5;
-        english += in_list(english_words, text, &word);
-        shared += in_list(shared_words, text, &word);
+        english += words_listed(english_words, text + word.begin, word.end - word.begin);
+        shared += words_listed(shared_words, text + word.begin, word.end - word.begin);
     }
     if (!lower) return upper >= 4 || (upper >= 2 && words > 1) ? CASE_UPPER : CASE_SENTENCE;
     if (shouted >= 3 && shouted >= 3 * others && word_of_five) return CASE_UPPER;

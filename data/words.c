@@ -4,6 +4,7 @@
 #include "base/utf8.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <unicode/ubrk.h>
 #include <unicode/uchar.h>
 #include <unicode/uscript.h>
@@ -20,6 +21,24 @@ bool words_unspaced(unsigned code)
 bool words_letter(unsigned code)
 {
     return u_isalnum((UChar32)code) && !words_unspaced(code);
+}
+
+bool words_letters(const char *text, size_t length)
+{
+    UChar32 c = 0;
+    for (size_t at = 0; at < length && !u_isalpha(c);) U8_NEXT(text, at, length, c);
+    return u_isalpha(c);
+}
+
+bool words_listed(const char *list, const char *word, size_t length)
+{
+    static const char spaces[] = " \t\n\f\r";
+    while (*(list += strspn(list, spaces))) {
+        size_t count = strcspn(list, spaces);
+        if (count == length && !memcmp(list, word, length)) return true;
+        list += count;
+    }
+    return false;
 }
 
 bool words_right_to_left(const char *text)

@@ -18,6 +18,12 @@ bool words_unspaced(unsigned code);
 /* Whether a character is a letter or a digit of a script that puts spaces between its words. */
 bool words_letter(unsigned code);
 
+/* Whether valid UTF-8 has a letter. */
+bool words_letters(const char *text, size_t length);
+
+/* Whether a list of words, with white space between them, has this one. */
+bool words_listed(const char *list, const char *word, size_t length);
+
 /* Whether the first letter of a text is of a script that is written from right to left. */
 bool words_right_to_left(const char *text);
 

@@ -203,14 +203,6 @@ static bool is_capitals(const Span *span)
     return span->begin == span->end;
 }
 
-static bool has_letters(const char *text, size_t length)
-{
-    unsigned c = ' ';
-    for (size_t at = 0; at < length && !u_isalpha((UChar32)c);)
-        at += (size_t)utf8_decode(text + at, length - at, &c);
-    return u_isalpha((UChar32)c);
-}
-
 /* Adds a span with a character that the model does not know to the unknown words. ASCII's, in
  * "{name}" or "a@b", say nothing about its language. */
 static bool name_unknown(const Passages *p, Passage *passage, const Span *span, Error *error)
@@ -395,7 +387,7 @@ static bool add_sentence(Passages *p, size_t begin, size_t end, Error *error)
         memset(e.text + (span->begin - begin), number ? '0' : ' ', span->end - span->begin);
         letters |= span->replacement != NULL;
     }
-    letters = letters || p->numbers || (good && has_letters(e.text, e.length));
+    letters = letters || p->numbers || (good && words_letters(e.text, e.length));
     if (good && !p->plain && p->bundle->text.upper + p->bundle->text.title <= MANY_CAPITALS) {
         e.text[e.length] = 0;
         s.written = text_case(e.text, e.length);
