@@ -8,7 +8,6 @@
 #include "base/file.h"
 #include "base/textstream.h"
 #include "commands/command.h"
-#include "commands/serve/parameters.h"
 #include "explain/page.h"
 #include "library/qkv-inside.h"
 

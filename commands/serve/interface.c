@@ -12,7 +12,6 @@
 #include "base/utf8.h"
 #include "commands/serve/drawing.h"
 #include "commands/serve/language.h"
-#include "commands/serve/parameters.h"
 #include "data/html.h"
 
 enum { MOST_ALTERNATIVES = 10, COUNTERS = 4096, KEYS_LIMIT = 1 << 24 };

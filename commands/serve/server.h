@@ -29,6 +29,10 @@ typedef struct Exchange {
     double begin;
 } Exchange;
 
+/* Sets the options of a group that a request has, with `_` for `-`. A form has texts in place of numbers,
+ * true and false, as JSON may have, too; null is nothing. */
+bool parameters_read(const OptionGroup *group, const json_t *request, Error *error);
+
 /* Each of these answers, once, on any thread. */
 void exchange_answer(Exchange *exchange, int status, json_t *answer);  // takes the answer
 void exchange_error(Exchange *exchange, int status, const char *format, ...)
