@@ -219,14 +219,11 @@ static bool search(Program *p, Translations *out, Error *error)
     if (!chunk->lines.count) return true;
     const IdLines *begin = &p->prefix.lines;
     Packed prefix = begin->count ? idlines_packed(begin) : (Packed){0};
-    TranslatorInput input = {.source = idlines_packed(&chunk->lines),
-                             .prefix = begin->count ? &prefix : NULL,
-                             .placeholder = chunk->placeholder,
-                             .first_byte =
-                                 tokenizer_first_byte(p->bundle->vocabulary.tokenizer[TARGET]),
-                             .line = p->before + 1,
-                             .done = show_progress,
-                             .context = p};
+    TranslatorInput input =
+        translator_input(idlines_packed(&chunk->lines), &p->bundle->vocabulary);
+    input.prefix = begin->count ? &prefix : NULL;
+    input.line = p->before + 1;
+    input.done = show_progress, input.context = p;
     return translator_run(out, &p->models.ensemble, &input, &p->request.search, p->workers,
                           &file_stop, error);
 }

@@ -1,7 +1,7 @@
 /* translator.h -- translates many sentences of token ids, on all threads.
  *
  *     Translations out;
- *     TranslatorInput input = {.source = source};
+ *     TranslatorInput input = translator_input(source, vocabulary);
  *     Ensemble ensemble = ensemble_of(&model);
  *     if (!translator_run(&out, &ensemble, &input, &search, workers, NULL, error))
  *         return false;
@@ -20,6 +20,7 @@
 #include <signal.h>
 
 #include "base/workers.h"
+#include "data/vocabulary.h"
 #include "inference/ensemble.h"
 #include "inference/search.h"
 
@@ -35,13 +36,21 @@ typedef struct TranslatorInput {
     /* Prefix constraints, S of them or one for all; or NULL. One that ends in </s> is the whole
      * translation. */
     const Packed *prefix;
-    int placeholder;  // id of <ph1> in both vocabularies, or 0 (vocabulary_placeholder)
+    int placeholder;  // vocabulary_placeholder, or 0
     int first_byte;   // the target's tokenizer_first_byte, or 0
     uint64_t line;    // number of the first sentence in the whole input; samples depend on it
     void (*done)(void *context,
                  int sentences);  // called now and then on the caller's thread, with
     void *context;                // the number of sentences done; NULL if not needed
 } TranslatorInput;
+
+static inline TranslatorInput translator_input(Packed source, const Vocabulary *vocabulary)
+{
+    return (TranslatorInput){.source = source,
+                             .placeholder = vocabulary_placeholder(vocabulary),
+                             .first_byte = tokenizer_first_byte(vocabulary->tokenizer[TARGET]),
+                             .line = 1};
+}
 
 /* stop: a flag that a signal handler sets, checked between batches; NULL if not needed. false,
  * with nothing to free: a sentence that a model cannot take, not enough memory, or a number of

@@ -355,12 +355,9 @@ static bool translate(TranslationResult *result, QkvTranslator *t, const char *c
                 encode_texts(t, &beginning, texts, beginnings, count, error);
     if (good && passages->lines.count) {
         Packed prefix = beginnings ? idlines_packed(&beginning.lines) : (Packed){0};
-        TranslatorInput input = {
-            .source = idlines_packed(&passages->lines),
-            .prefix = beginnings ? &prefix : NULL,
-            .placeholder = passages->placeholder,
-            .first_byte = tokenizer_first_byte(t->bundle->vocabulary.tokenizer[TARGET]),
-            .line = 1};
+        TranslatorInput input =
+            translator_input(idlines_packed(&passages->lines), &t->bundle->vocabulary);
+        input.prefix = beginnings ? &prefix : NULL;
         good =
             translator_run(&found, &t->ensemble, &input, &t->search, t->workers, NULL, error);
     }

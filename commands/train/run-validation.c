@@ -141,8 +141,7 @@ static bool translate(Run *run, Error *error)
     size_t count = (size_t)v->translations;
     Ensemble alone = ensemble_of(&run->model);
     const Vocabulary *vocabulary = &run->vocabulary;
-    TranslatorInput input = {.placeholder = vocabulary_placeholder(vocabulary),
-                             .first_byte = tokenizer_first_byte(vocabulary->tokenizer[TARGET])};
+    TranslatorInput input = translator_input((Packed){0}, vocabulary);
     Packed target;
     if (!batches_packed(&v->batches, &input.source, &target, 0, count, error) ||
         !translator_run(&v->ids, &alone, &input, &v->search, run->workers, &file_stop, error) ||

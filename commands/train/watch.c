@@ -298,10 +298,7 @@ static bool translate(Translations *out, Run *run, Error *error)
     search.max_tokens = at_most(columns + columns / 2 + 3, FILM_WORDS);
     search.no_scores = true;
     Ensemble alone = ensemble_of(&run->model);
-    TranslatorInput input = {.source = idlines_packed(&watch->source),
-                             .placeholder = vocabulary_placeholder(&run->vocabulary),
-                             .first_byte =
-                                 tokenizer_first_byte(run->vocabulary.tokenizer[TARGET])};
+    TranslatorInput input = translator_input(idlines_packed(&watch->source), &run->vocabulary);
     return translator_run(out, &alone, &input, &search, run->workers, NULL, error);
 }
 

@@ -197,11 +197,7 @@ static bool translate(Answer *answer, const char *text)
 {
     if (!read_lines(answer, text)) return false;
     Ensemble ensemble = ensemble_of(&web.model);
-    TranslatorInput input = {.source = idlines_packed(&answer->lines),
-                             .placeholder = vocabulary_placeholder(&web.vocabulary),
-                             .first_byte =
-                                 tokenizer_first_byte(web.vocabulary.tokenizer[TARGET]),
-                             .line = 1};
+    TranslatorInput input = translator_input(idlines_packed(&answer->lines), &web.vocabulary);
     return translator_run(&answer->found, &ensemble, &input, &search_copying,
                           workers_start(1, NULL), NULL, &web.error);
 }
