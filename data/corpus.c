@@ -292,7 +292,7 @@ static bool encode_sentence(void *context, size_t number, int worker, Error *err
     Ids *ids = &round->ids[number];
     CorpusSentence line = corpus_sentence(round->text, round->side, round->first + number);
     ids->count = 0;
-    if (line.length > CORPUS_MAX_SENTENCE) return true;
+    if (line.length > TOKENIZER_MAX_TEXT) return true;
     if (!tokenizer_encode(round->tokenizer, ids, line.text, line.length, error)) return false;
     if (ids->count <= round->max_length)
         return ids_push(ids, NULL, ID_END, 0) || error_memory(error, "for the corpus");

@@ -41,8 +41,7 @@ typedef struct Corpus {
     CorpusLine *line;       // [pairs] where they come from
 } Corpus;
 
-/* CORPUS_MAX_SENTENCE: bytes of one that is kept, as many as can be scored (scores/codepoints.h). */
-enum { CORPUS_FIRST = 3, CORPUS_MAX_FILES = 1 << 16, CORPUS_MAX_SENTENCE = 1 << 20 };
+enum { CORPUS_FIRST = 3, CORPUS_MAX_FILES = 1 << 16 };
 
 /* Why a pair is left out. A side is empty if it has no text, only spaces, or no token; in a unit of a
  * TMX that is LACKS_LANGUAGE. */
@@ -120,7 +119,7 @@ CorpusSentence corpus_sentence(const CorpusText *text, CorpusSide side, size_t p
 
 /* Text to ids, by each side's tokenizer (both may be the same one), on all threads of workers,
  * or on this thread if workers is NULL. A pair with more than max_length tokens on a side, </s> not
- * counted, or more than CORPUS_MAX_SENTENCE bytes, is left out. With keep_text, pair i of the text is
+ * counted, or more than TOKENIZER_MAX_TEXT bytes, is left out. With keep_text, pair i of the text is
  * then pair i of the corpus. Without, or on failure, the text is freed. `report` is the one that
  * corpus_read filled. */
 bool corpus_encode(Corpus *corpus, CorpusText *text, CorpusReport *report,

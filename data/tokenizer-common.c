@@ -16,11 +16,11 @@ size_t tokenizer_mark(const char *text)
     return *text && strchr(".,:;?!()\"", *text);
 }
 
-bool unknown_push(Ids *ids, Ids *begin, const char *text, size_t place, size_t end, bool joined)
+bool unknown_push(Ids *ids, Ids *begin, const char *text, size_t place, size_t end)
 {
-    bool word = joined;
+    bool word = false;
     size_t blank = end;  // the first since the last word; end: none
-    if (!joined && !ids_push(ids, begin, ID_UNKNOWN, place)) return false;
+    if (!ids_push(ids, begin, ID_UNKNOWN, place)) return false;
     for (size_t at = place; at < end; at++) {
         const bool continues = (text[at] & 0xC0) == 0x80;
         if (text[at] == ' ' || text[at] == '\t') {

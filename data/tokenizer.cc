@@ -32,19 +32,10 @@ struct Tokenizer {
     int first_byte;         // id of <0x00>, or 0
     std::vector<int> tags;  // their ids
     bool mapped;  // ids are of another program: <pad> is a piece, those after it are <unk>
-    /* For the parts of a long text that follow its first; loaded when one comes. [0] puts no
-     * space before a text, [1] puts one. */
-    mutable SentencePieceProcessor follower[2];
-    mutable std::once_flag followers;
     mutable std::vector<std::string>
         shown;  // [vocab_size] by tokenizer_shown, when it is needed
     mutable std::once_flag labels;
 };
-
-/* The library joins the characters of an unknown word one by one, in time that grows with the
- * square of its length. So it gets a text in parts of at most this many bytes: 1 MB of unknown
- * characters takes 0.14 s instead of 15. */
-enum { PART = 1 << 12 };
 
 const char *const tokenizer_type_names[] = {"unigram", "bpe", "word", "char", nullptr};
 
@@ -154,35 +145,6 @@ static bool done(const Status &status, const char *what, Error *error)
            error_set(error, "%s: %s", what, reason(status.error_message()).c_str());
 }
 
-/* The processor for a part of a text that follows another. In a protocol buffer a later field
- * replaces an earlier one: normalizer_spec is field 3, its add_dummy_prefix field 3. */
-static const SentencePieceProcessor &follower(const Tokenizer *tokenizer, bool space)
-{
-    std::call_once(tokenizer->followers, [&] {
-        const std::string model = tokenizer->processor.serialized_model_proto();
-        for (int first = 0; first < 2; first++)
-            if (!tokenizer->follower[first]
-                     .LoadFromSerializedProto(model + "\x1a\x02\x18" + (char)first)
-                     .ok())
-                throw std::bad_alloc();
-    });
-    return tokenizer->follower[space];
-}
-
-/* The length of the first part: it ends before the last space that fits, or, if there is none, at
- * the end of a character and outside of a placeholder. */
-static size_t part_length(const char *text, size_t length)
-{
-    if (length <= PART) return length;
-    const char *space = (const char *)memrchr(text + 1, ' ', PART - 1);
-    if (space) return space - text;
-    size_t end = PART;
-    const char *mark = (const char *)memrchr(text + PART - 4, '<', 4);
-    if (mark) return mark - text;
-    while (end > PART - 4 && ((unsigned char)text[end] & 0xc0) == 0x80) end--;
-    return end;
-}
-
 /* The length of the tag that a text begins with, and its id. */
 static size_t tag_length(const Tokenizer *tokenizer, int32_t *id, std::string_view text)
 {
@@ -216,47 +178,31 @@ static int32_t token_of(const Tokenizer *tokenizer, int32_t id, const std::strin
     return tokenizer->processor.IsUnused(other) ? other : id;
 }
 
-/* Unknown tokens beside each other are one, also where two parts meet, but each word has its own. */
 bool tokenizer_encode_begins(const Tokenizer *tokenizer, Ids *ids, Ids *begin, const char *text,
                              size_t length, Error *error)
 {
-    if (length > TOKENIZER_MAX_TEXT)
-        return error_set(error, "a text of %zu bytes is too long for the tokenizer: %d at most",
-                         length, TOKENIZER_MAX_TEXT);
-    const SentencePieceProcessor *processor = &tokenizer->processor;
-    int32_t last = ID_END;
+    const std::string_view whole(text, tokenizer_length(text, length));
     return guarded(error, [&] {
-        const std::string_view whole(text, length);
-        size_t from = tag_length(tokenizer, &last, whole);
-        if (from && !ids_push(ids, begin, last, 0)) throw std::bad_alloc();
-        for (size_t space = 0;;) {
-            size_t count = part_length(text + from, length - from);
-            sentencepiece::ImmutableSentencePieceText split;
-            if (!done(processor->Encode(std::string_view(text + from, count),
-                                        split.mutable_proto()),
-                      "cannot tokenize", error))
-                return false;
-            for (const auto &piece : split.pieces()) {
-                const bool joined = piece.id() == ID_UNKNOWN && last == ID_UNKNOWN;
-                const int32_t mark = last - tokenizer->placeholder;
-                size_t place = from + piece.begin() - space;
-                /* The type word's space after a placeholder begins where that begins. */
-                if (begin && tokenizer->placeholder && mark >= 0 && mark < PLACEHOLDERS)
-                    place = std::max(place, whole.find('>', begin->id[begin->count - 1]) + 1);
-                last = (int32_t)piece.id(), space = 0;
-                const int32_t id = token_of(tokenizer, last, piece.piece());
-                if (!(id == ID_UNKNOWN
-                          ? unknown_push(ids, begin, text, place, from + piece.end(), joined)
-                          : ids_push(ids, begin, id, place)))
-                    throw std::bad_alloc();
-            }
-            from += count;
-            if (from == length) return true;
-            space = text[from] == ' ';
-            from += space;
-            const bool word = tokenizer->type == TOKENIZER_WORD && text[from] == '<';
-            processor = &follower(tokenizer, space || word);
+        int32_t last = ID_END;
+        const size_t tag = tag_length(tokenizer, &last, whole);
+        if (tag && !ids_push(ids, begin, last, 0)) throw std::bad_alloc();
+        sentencepiece::ImmutableSentencePieceText split;
+        if (!done(tokenizer->processor.Encode(whole.substr(tag), split.mutable_proto()),
+                  "cannot tokenize", error))
+            return false;
+        for (const auto &piece : split.pieces()) {
+            const int32_t mark = last - tokenizer->placeholder;
+            size_t place = tag + piece.begin();
+            /* The type word's space after a placeholder begins where that begins. */
+            if (begin && tokenizer->placeholder && mark >= 0 && mark < PLACEHOLDERS)
+                place = std::max(place, whole.find('>', begin->id[begin->count - 1]) + 1);
+            last = (int32_t)piece.id();
+            const int32_t id = token_of(tokenizer, last, piece.piece());
+            if (!(id == ID_UNKNOWN ? unknown_push(ids, begin, text, place, tag + piece.end())
+                                   : ids_push(ids, begin, id, place)))
+                throw std::bad_alloc();
         }
+        return true;
     });
 }
 

@@ -46,7 +46,9 @@ typedef enum { TOKENIZER_UNIGRAM, TOKENIZER_BPE, TOKENIZER_WORD, TOKENIZER_CHAR 
 enum {
     TOKENIZER_TYPES = 4,
     PLACEHOLDERS = 8,
-    TOKENIZER_MAX_TEXT = 1 << 24,   // bytes of one text to encode
+    /* Bytes of a text that are read. SentencePiece takes time that grows with the square of the length of an
+     * unknown word: 0.05 s for so many. */
+    TOKENIZER_MAX_TEXT = 1 << 16,
     TOKENIZER_SENTENCES = 1000000,  // most sentences to learn from, spread evenly over the text
 };
 
@@ -139,8 +141,17 @@ bool tokenizer_may_be_tag(const char *word, size_t length);
 size_t tokenizer_tag(const Tokenizer *tokenizer, const char *text, size_t length);
 bool tokenizer_is_tag(const Tokenizer *tokenizer, int id);
 
-/* Appends the ids of text to ids, without </s>; each unknown word is one token. Unless begin is NULL, appends to it for each token
- * the index of its first byte in text, counting a space before the token as part of it. */
+/* How many bytes of a text are read: all, or whole characters of at most TOKENIZER_MAX_TEXT bytes. */
+static inline size_t tokenizer_length(const char *text, size_t length)
+{
+    if (length <= TOKENIZER_MAX_TEXT) return length;
+    for (length = TOKENIZER_MAX_TEXT; length && (text[length] & 0xC0) == 0x80;) length--;
+    return length;
+}
+
+/* Appends the ids of text, as far as tokenizer_length, to ids, without </s>; each unknown word is one
+ * token. Unless begin is NULL, appends to it for each token the index of its first byte in text, counting
+ * a space before the token as part of it. */
 bool tokenizer_encode_begins(const Tokenizer *tokenizer, Ids *ids, Ids *begin, const char *text,
                              size_t length, Error *error);
 
@@ -209,9 +220,8 @@ static inline int tokenizer_byte(const Tokenizer *tokenizer, int32_t id)
 
 /* Appends an unknown token for each word of text[place .. end-1], of which a tokenizer has made one piece, and
  * where each begins, unless `begin` is NULL. A word begins at the first blank after the last word.
- * joined: the piece goes on with the token before. false: not enough memory. */
-bool unknown_push(Ids *ids, Ids *begin, const char *text, size_t place, size_t end,
-                  bool joined);
+ * false: not enough memory. */
+bool unknown_push(Ids *ids, Ids *begin, const char *text, size_t place, size_t end);
 
 /* The bytes of the punctuation mark that a text begins with and that the type word splits off, or 0. */
 size_t tokenizer_mark(const char *text);

@@ -126,8 +126,7 @@ bool idlines_add(IdLines *lines, const Tokenizer *tokenizer, int max_length, con
 {
     size_t first = lines->ids.count, most = (size_t)max_length - 1, whole = length;
     lines->begin.count = 0;
-    if (length > TOKENIZER_MAX_TEXT)  // whole characters
-        for (length = TOKENIZER_MAX_TEXT; length && (text[length] & 0xC0) == 0x80;) length--;
+    length = tokenizer_length(text, length);
     if (!tokenizer_encode_begins(tokenizer, &lines->ids, &lines->begin, text, length, error))
         return false;
     size_t count = lines->begin.count, kept = count > most ? most : count;

@@ -1,5 +1,5 @@
 /* tokenizer.c -- data/tokenizer.h for the page, without SentencePiece: it reads the library's models and
- * gives its tokens, byte for byte (tests/library/encoder.c), for texts of one part (data/tokenizer.cc).
+ * gives its tokens, byte for byte (tests/library/encoder.c).
  *
  *   normalise   the longest rule at each place; user-defined pieces stay; runs of spaces become one ▁
  *   unigram     the path of the largest sum of scores (Viterbi; Kudo 2018, arXiv 1804.10959)
@@ -361,7 +361,7 @@ bool tokenizer_encode_begins(const Tokenizer *t, Ids *ids, Ids *begin, const cha
 {
     Normal n = {0};
     TokenizerType type = tokenizer_type(t);
-    bool good = normalise(&n, t, false, text, length);
+    bool good = normalise(&n, t, false, text, tokenizer_length(text, length));
     Split *split = malloc((n.length + 1) * sizeof *split);
     int count = !good || !split             ? -1
                 : type == TOKENIZER_UNIGRAM ? split_unigram(split, t, n.text, (int)n.length)
@@ -372,7 +372,6 @@ bool tokenizer_encode_begins(const Tokenizer *t, Ids *ids, Ids *begin, const cha
     for (int i = 0, last = ID_END; good && i < count; i++) {
         int id = split[i].id, from = at;
         at += split[i].length;
-        bool joined = id == ID_UNKNOWN && last == ID_UNKNOWN;
         int place = n.at[from], mark = last - t->placeholder;
         if (begin && t->placeholder && mark >= 0 &&
             mark < PLACEHOLDERS) {  // the space after it has its place
@@ -385,7 +384,7 @@ bool tokenizer_encode_begins(const Tokenizer *t, Ids *ids, Ids *begin, const cha
                 good = ids_push(ids, begin, t->byte[(unsigned char)n.text[from]], n.at[from]);
         else if (id == ID_UNKNOWN) {
             while (i + 1 < count && split[i + 1].id == ID_UNKNOWN) at += split[++i].length;
-            good = unknown_push(ids, begin, text, (size_t)place, (size_t)n.at[at], joined);
+            good = unknown_push(ids, begin, text, (size_t)place, (size_t)n.at[at]);
         } else good = ids_push(ids, begin, id, place);
     }
     free(split), free(n.text), free(n.at);
