@@ -238,7 +238,7 @@ static void add_sentence(Finder *f, int begin, int end)
         n++;
     if (n && !memchr(text + from + n, text[from], (size_t)(to - from - 2 * n)))
         from += n, to -= n;
-    if (!words_letters(text + from, (size_t)(to - from))) from = to = end;
+    if (!words_has_letter(text + from, (size_t)(to - from))) from = to = end;
     int note = before_space(text, from, before_notes(text, from, to));
     add(f, begin, from, true, false);
     add(f, from, note, false, f->last >= 0 && after_space(text, f->last, from) == from);

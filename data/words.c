@@ -23,7 +23,7 @@ bool words_letter(unsigned code)
     return u_isalnum((UChar32)code) && !words_unspaced(code);
 }
 
-bool words_letters(const char *text, size_t length)
+bool words_has_letter(const char *text, size_t length)
 {
     UChar32 c = 0;
     for (size_t at = 0; at < length && !u_isalpha(c);) U8_NEXT(text, at, length, c);

@@ -19,7 +19,7 @@ bool words_unspaced(unsigned code);
 bool words_letter(unsigned code);
 
 /* Whether valid UTF-8 has a letter. */
-bool words_letters(const char *text, size_t length);
+bool words_has_letter(const char *text, size_t length);
 
 /* Whether a list of words, with white space between them, has this one. */
 bool words_listed(const char *list, const char *word, size_t length);

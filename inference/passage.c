@@ -387,7 +387,7 @@ static bool add_sentence(Passages *p, size_t begin, size_t end, Error *error)
         memset(e.text + (span->begin - begin), number ? '0' : ' ', span->end - span->begin);
         letters |= span->replacement != NULL;
     }
-    letters = letters || p->numbers || (good && words_letters(e.text, e.length));
+    letters = letters || p->numbers || (good && words_has_letter(e.text, e.length));
     if (good && !p->plain && p->bundle->text.upper + p->bundle->text.title <= MANY_CAPITALS) {
         e.text[e.length] = 0;
         s.written = text_case(e.text, e.length);
