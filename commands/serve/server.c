@@ -292,34 +292,33 @@ static void on_end(void *context, struct MHD_Connection *connection, void **exch
 
 /* ---- the server ---- */
 
-/* A socket that listens; -1 on error. */
-static int listen_at(const ServeSettings *settings, int *port, Error *error)
+/* Starts to listen and to read requests; *port (=) the port. NULL on error */
+static struct MHD_Daemon *listen_at(Server *server, int *port, Error *error)
 {
+    const ServeSettings *settings = server->settings;
     char number[16];
     struct addrinfo *found = NULL;
     const struct addrinfo hints = {.ai_flags = AI_PASSIVE | AI_NUMERICSERV,
                                    .ai_socktype = SOCK_STREAM};
     snprintf(number, sizeof number, "%d", settings->port);
-    int why = getaddrinfo(settings->address, number, &hints, &found), on = 1;
+    int why = getaddrinfo(settings->address, number, &hints, &found);
     if (why)
-        return error_set(error, "--address %s: %s", settings->address, gai_strerror(why)), -1;
-    int fd = socket(found->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-    struct sockaddr_storage name;
-    socklen_t size = sizeof name;
-    bool good = fd >= 0 && !setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) &&
-                !bind(fd, found->ai_addr, found->ai_addrlen) && !listen(fd, 1024) &&
-                !getsockname(fd, (struct sockaddr *)&name, &size);
+        return error_set(error, "--address %s: %s", settings->address, gai_strerror(why)), NULL;
+    unsigned flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME;
+    if (found->ai_family == AF_INET6) flags |= MHD_USE_DUAL_STACK;
+    struct MHD_Daemon *daemon =
+        MHD_start_daemon(flags, 0, NULL, NULL, on_request, server, MHD_OPTION_SOCK_ADDR,
+                         found->ai_addr, MHD_OPTION_NOTIFY_COMPLETED, on_end, NULL,
+                         MHD_OPTION_CONNECTION_LIMIT, (unsigned)CONNECTIONS,
+                         MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)SECONDS, MHD_OPTION_END);
     int reason = errno;
     freeaddrinfo(found);
-    if (good) {
-        getnameinfo((struct sockaddr *)&name, size, NULL, 0, number, sizeof number,
-                    NI_NUMERICSERV);
-        return *port = atoi(number), fd;
-    }
-    if (fd >= 0) close(fd);
-    error_set(error, "cannot listen at %s, port %d: %s%s", settings->address, settings->port,
-              strerror(reason), reason == EADDRINUSE ? "; --port N names another port" : "");
-    return -1;
+    if (daemon) *port = MHD_get_daemon_info(daemon, MHD_DAEMON_INFO_BIND_PORT)->port;
+    else
+        error_set(error, "cannot listen at %s, port %d: %s%s", settings->address,
+                  settings->port, strerror(reason),
+                  reason == EADDRINUSE ? "; --port N names another port" : "");
+    return daemon;
 }
 
 static FILE *open_log(const ServeSettings *settings, Error *error)
@@ -349,15 +348,7 @@ Server *server_start(const ServeSettings *settings, void (*handle)(Exchange *, v
     bool good = !settings->log || (server->log = open_log(settings, error));
     if (!getrlimit(RLIMIT_NOFILE, &files))
         files.rlim_cur = files.rlim_max, setrlimit(RLIMIT_NOFILE, &files);
-    int fd = good ? listen_at(settings, port, error) : -1;
-    if (fd >= 0)
-        server->daemon = MHD_start_daemon(
-            MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME, 0, NULL, NULL, on_request,
-            server, MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_NOTIFY_COMPLETED, on_end, NULL,
-            MHD_OPTION_CONNECTION_LIMIT, (unsigned)CONNECTIONS, MHD_OPTION_CONNECTION_TIMEOUT,
-            (unsigned)SECONDS, MHD_OPTION_END);
-    if (server->daemon) return server;
-    if (fd >= 0) close(fd), error_set(error, "libmicrohttpd cannot be started");
+    if (good && (server->daemon = listen_at(server, port, error))) return server;
     server_stop(server);
     return NULL;
 }
