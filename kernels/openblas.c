@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include "base/workers.h"
 
@@ -51,36 +50,23 @@ static void *open_library(Error *error)
     return library;
 }
 
-/* Whether this much memory can be had now. */
+/* Whether this process may map so much more. */
 static bool can_map(size_t size)
 {
-    void *at = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    void *at = mmap(NULL, size, PROT_READ | PROT_WRITE,
+                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     return at != MAP_FAILED && munmap(at, size) == 0;
 }
 
-/* The addresses that this process has, in bytes; 0 if unknown. */
-static size_t addresses(void)
-{
-    unsigned long long pages = 0;
-    FILE *file = fopen("/proc/self/statm", "r");
-    if (file && fscanf(file, "%llu", &pages) != 1) pages = 0;
-    if (file) fclose(file);
-    return (size_t)pages * (size_t)sysconf(_SC_PAGESIZE);
-}
-
 /* Makes the library map the memory of as many products as there are processors, and keep it. For
- * the second and the next ones, three times as much must be left to the program. */
+ * the second and the next ones, as much again must be left to the program. */
 static bool reserve(Allocate *allocate, Free *release, Error *error)
 {
     void *at[MOST_PRODUCTS];
-    int wanted = workers_processors(), count = 0;
-    if (wanted > MOST_PRODUCTS) wanted = MOST_PRODUCTS;
+    int wanted = at_most(workers_processors(), MOST_PRODUCTS), count = 0;
     if (!can_map(MOST_MEMORY)) return error_memory(error, "for OpenBLAS");
-    size_t before = addresses();
-    at[count++] = allocate(0);
-    size_t size = addresses() - before;
-    if (size == 0 || size > MOST_MEMORY) size = MOST_MEMORY;
-    while (count < wanted && can_map(4 * size)) at[count++] = allocate(0);
+    do at[count++] = allocate(0);
+    while (count < wanted && can_map(2 * MOST_MEMORY));
     for (int i = 0; i < count; i++) release(at[i]);
     sem_init(&blas.memory, 0, (unsigned)count);
     return true;
