@@ -330,8 +330,6 @@ static bool read_init(Run *run, Error *error)
     Params own;
     real *block = run->model.block, *read = NULL;
     const Params *params = &run->model.params;
-    if (!run->extension[TARGET].pieces && !run->extension[SOURCE].pieces)
-        return run_read_weights(block, params, run->settings->init_file, error);
     if (!init_table(&own, run, error)) return false;
     bool good = ((read = malloc(own.size * sizeof *read)) || error_memory(error, "to begin")) &&
                 run_read_weights(read, &own, run->settings->init_file, error);
