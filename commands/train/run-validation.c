@@ -26,20 +26,12 @@ static void free_results(Validation *v)
 }
 
 /* The fewest epochs between two validations with which validating is at most a quarter of the
- * work of training. Work is the number of tokens that pass forward through the network, which
- * does not depend on the machine. An update is three passes, as going backward takes twice as
- * long; so is a decoded token, for which greedy search takes 3.1 times as long (300 sentences of
- * Tatoeba, preset tiny, one core). */
+ * work of training. */
 static int epochs_between(const Run *run)
 {
-    const Validation *v = &run->validation;
-    const size_t *valid = run->valid_report.tokens, *train = run->report.tokens;
-    double validating = (double)(valid[SOURCE] + valid[TARGET]);
-    double training = 3.0 * (double)(train[SOURCE] + train[TARGET]);
-    for (int s = 0; s < v->translations; s++) {
-        int length = corpus_pair(&run->valid, (size_t)s).length[SOURCE];
-        validating += length + 3 * search_limit(&v->search, &run->model.config, length, 0);
-    }
+    const size_t *tokens = run->report.tokens;
+    double training = 3.0 * (double)(tokens[SOURCE] + tokens[TARGET]);
+    double validating = validation_work(&run->settings->training, &run->valid_report);
     return (int)fmin(ceil(4 * validating / training), 1e9);
 }
 

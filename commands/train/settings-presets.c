@@ -185,16 +185,12 @@ static double updates_of(const TrainingConfig *t, const CorpusReport *train)
     return t->max_epochs ? fmin(updates, t->max_epochs * epoch_of(t, train)) : updates;
 }
 
-/* The work of a validation as a share of that of an update, in tokens that pass forward through the
- * network; a decoded token is three (commands/train/run-validation.c). */
-static double validation_work(const TrainingConfig *t, const CorpusReport *train,
-                              const CorpusReport *valid)
+double validation_work(const TrainingConfig *t, const CorpusReport *valid)
 {
     enum { MARGIN = 20 };  // tokens that a translation may be longer
     double n = (double)valid->kept, translated = fmin(1, t->valid_translations / n);
     double target = 1.5 * (double)valid->tokens[TARGET] + MARGIN * n;
-    double work = tokens_of(valid) + translated * ((double)valid->tokens[SOURCE] + 3 * target);
-    return work / (3 * fmin(tokens_of(train), t->batch_tokens));
+    return tokens_of(valid) + translated * ((double)valid->tokens[SOURCE] + 3 * target);
 }
 
 /* The weight of R-Drop: few updates are better without. */
@@ -213,8 +209,9 @@ static void set_pace(Settings *s, const CorpusReport *train, const CorpusReport 
     t->r_drop = r_drop_of(s, train);
     t->warmup = (int)fmin(1000, updates / 6);
     t->ema = fmax(0, round(1000 * fmin(0.999, 1 - 8 / updates)) / 1000);
+    double update = 3 * fmin(tokens_of(train), t->batch_tokens);  // its work
     double count = fmin(fmin(VALIDATIONS, updates / APART),
-                        SHARE * updates / validation_work(t, train, valid));
+                        SHARE * updates * update / validation_work(t, valid));
     t->valid_every = (int)ceil(updates / fmax(1, floor(count)));
 }
 
