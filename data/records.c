@@ -104,7 +104,9 @@ static bool broken_field(const TextReader *reader, size_t line, Error *error)
 {
     return error_set(error,
                      "%s:%zu: there is no TAB, but a quotation mark without its partner: if "
-                     "its field goes on in another line, " RECORDS_UNQUOTE " joins them",
+                     "its field goes on in another line, python3 -c 'import csv,sys; "
+                     "[print(*(f.replace(\"\\n\", \" \") for f in r), sep=\"\\t\") for r in "
+                     "csv.reader(sys.stdin, \"excel-tab\")]' <OLD >NEW joins them",
                      reader->name, line);
 }
 

@@ -11,13 +11,6 @@
 #include "data/text.h"
 #include "data/tmx.h"
 
-/* The command that undoes the quotation marks and line breaks of a table that a spreadsheet wrote with a
- * TAB between the columns, and those of one column. */
-#define RECORDS_UNQUOTE                                                                        \
-    "python3 -c 'import csv,sys; [print(*(f.replace(\"\\n\", \" \") for f in r), "             \
-    "sep=\"\\t\") "                                                                            \
-    "for r in csv.reader(sys.stdin, \"excel-tab\")]' <OLD >NEW"
-
 /* Paths of two files, which go together line by line; or without a target, of one table. */
 typedef struct CorpusFile {
     const char *source, *target;

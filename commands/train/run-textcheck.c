@@ -6,7 +6,6 @@
 #include "base/textstream.h"
 #include "base/utf8.h"
 #include "commands/train/console.h"
-#include "data/records.h"
 #include "data/text.h"
 #include "scores/tokenization.h"
 
@@ -342,15 +341,15 @@ static void warn_of(const CorpusCheck *check, CorpusCheckKind from, size_t pairs
                                "tokenizer splits words by itself; give the text as it was "
                                "(sed 's/@@ //g' joins words that have @@)"},
         [CHECK_QUOTED] = {2, "are in quotation marks, as spreadsheets write them, and the "
-                             "translations get them, too: " RECORDS_UNQUOTE " undoes them"},
-        [CHECK_DOUBLED] = {100,
-                           "have \"\" in a field in quotation marks, as spreadsheets write "
-                           "it: " RECORDS_UNQUOTE " undoes both"},
+                             "translations get them, too: perl -pe "
+                             "'s/(^|\\t)\"([^\\t]*)\"(?![^\\t\\r\\n])/$1$2/g; "
+                             "s/\"\"/\"/g' <OLD >NEW undoes them"},
     };
     for (int k = (int)from; k < CHECKS; k++) {
         CorpusLine first = check->first[k];
-        bool many = check->pairs[k] * warnings[k].rare > pairs;
-        if (!many && !(k == CHECK_QUOTED && check->spreadsheet)) continue;
+        bool many = check->pairs[k] * warnings[k].rare > pairs,
+             spreadsheet = check->spreadsheet || check->pairs[CHECK_DOUBLED] * 100 > pairs;
+        if (!many && !(k == CHECK_QUOTED && spreadsheet)) continue;
         console_warn("%zu of %zu pairs (the first: line %llu of %s) %s", check->pairs[k], pairs,
                      (unsigned long long)first.line, files->file[first.file].source,
                      warnings[k].what);
