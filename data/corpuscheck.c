@@ -33,6 +33,18 @@ static bool is_number(CorpusSentence line)
     return digits && at == line.length;
 }
 
+/* A label such as SO-333 or D1A_S0_87: ASCII letters, digits and -_.:, and at the end a number after
+ * one of these. */
+static bool is_label(CorpusSentence line)
+{
+    size_t at = line.length;
+    while (at && isdigit((unsigned char)line.text[at - 1])) at--;
+    bool good = at && at < line.length && memchr("-_.:", line.text[at - 1], 4);
+    while (good && at--)
+        good = isalnum((unsigned char)line.text[at]) || memchr("-_.:", line.text[at], 4);
+    return good;
+}
+
 static bool is_address(CorpusSentence line)
 {
     return (line.length > 7 && !memcmp(line.text, "http://", 7)) ||
@@ -100,8 +112,8 @@ static bool has(CorpusCheckKind kind, CorpusSentence s, CorpusSentence t)
     switch (kind) {
     case CHECK_COPIES: return false;  // find_copies
     case CHECK_SAME: return is_same(s, t);
-    case CHECK_NUMBERED: return is_number(s) || is_address(s);
-    case CHECK_NUMBERED_TARGET: return is_number(t) || is_address(t);
+    case CHECK_NUMBERED: return is_number(s) || is_label(s) || is_address(s);
+    case CHECK_NUMBERED_TARGET: return is_number(t) || is_label(t) || is_address(t);
     case CHECK_TABLE: return is_table(s);
     case CHECK_TABLE_TARGET: return is_table(t);
     case CHECK_QUOTED: return is_quoted(s) || is_quoted(t);

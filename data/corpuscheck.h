@@ -13,7 +13,7 @@
 
 typedef enum {
     CHECK_SAME,             // pairs whose sides are equal
-    CHECK_NUMBERED,         // pairs whose source is a number or an address, http:// or https://
+    CHECK_NUMBERED,         // pairs whose source is a number, a label (SO-333) or an address
     CHECK_NUMBERED_TARGET,  // whose target is one
     CHECK_TABLE,  // pairs whose source is a row of a table, with a TAB, or "," in quotation marks
     CHECK_TABLE_TARGET,  // whose target is one
