@@ -361,12 +361,14 @@ static void warn_of_encoding(const CharacterCheck *check, size_t pairs)
 {
     if (check->twice * 100 > pairs)
         console_warn("the text has %zu times UTF-8 that was encoded twice, such as Ã© for é: "
-                     "iconv -f UTF-8 -t %s <OLD >NEW undoes it",
-                     check->twice, check->controls ? "LATIN1" : "WINDOWS-1252");
+                     "perl -CSD -MEncode -pe 's/([^\\0-\\x7f]{2,})/eval{decode(\"UTF-8\","
+                     "encode(\"cp1252\",$1,sub{chr shift}),1)}\\/\\/$1/ge' <OLD >NEW undoes it",
+                     check->twice);
     else if (check->controls * 100 > pairs)
         console_warn("the text has %zu characters from U+0080 to U+009F, which are controls, "
-                     "or WINDOWS-1252 that was read as LATIN1: iconv -f UTF-8 -t LATIN1 <OLD | "
-                     "iconv -f WINDOWS-1252 -t UTF-8 >NEW mends these",
+                     "or WINDOWS-1252 that was read as LATIN1: perl -CSD -MEncode -pe "
+                     "'s/([\\x80-\\x9f])/decode(\"cp1252\",$1,sub{\"\"})/ge' <OLD >NEW mends "
+                     "these",
                      check->controls);
 }
 

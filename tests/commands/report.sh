@@ -196,12 +196,18 @@ dry --train-tsv excel.tsv
 says "a line break in a field" "^train: excel.tsv:10: there is no TAB, but a quotation mark without its partner: "
 undo <excel.tsv >undone.tsv
 check "which its command joins" sh -c 'sed "s/Sir, //" undone.tsv | cmp - plain.tsv'
-sed 's/$/ caf\xe9/' train.s | iconv -f LATIN1 -t UTF-8 | iconv -f LATIN1 -t UTF-8 >twice.s
+sed 's/$/ café “Á” 東京/; 1s/.*/naïve “/' train.s >right.s
+{ sed 1q right.s | iconv -f WINDOWS-1252 -t UTF-8
+    sed -n 2,200p right.s | iconv -f LATIN1 -t UTF-8; sed -n '201,$p' right.s; } >twice.s
 dry --train-source twice.s --train-target train.t --valid-source valid.s --valid-target valid.t --max-length 200 --tokenizer char
-says "text that was encoded twice" "^warning  *the text has 400 times UTF-8 that was encoded twice, .*iconv -f UTF-8 -t WINDOWS-1252 <OLD"
-sed 's/$/ it\xc2\x92s/' train.s >controls.s
+says "text that was encoded twice" "^warning  *the text has [0-9]* times UTF-8 that was encoded twice"
+undo <twice.s >undone.s
+check "which its command undoes, and only this" cmp undone.s right.s
+sed 's/$/ it\xc2\x92s 東\xc2\x81/' train.s >controls.s
 dry --train-source controls.s --train-target train.t --valid-source valid.s --valid-target valid.t --max-length 200 --tokenizer char
-says "WINDOWS-1252 that was read as LATIN1" "^warning  *the text has 400 characters from U+0080 to U+009F, .*-f WINDOWS-1252"
+says "WINDOWS-1252 that was read as LATIN1" "^warning  *the text has 800 characters from U+0080 to U+009F"
+undo <controls.s >undone.s
+check "which its command mends" sh -c 'sed "s/$/ it’s 東/" train.s | cmp - undone.s'
 sed '3s/$/ \&apos; x/; 9s/$/ \&#39;/; 10,20s/^/<i>/; 30,40s/$/ x@@ y/' train.s >marks.s
 sed -n '1,20s/.*/a \&amp; b/p; 21,$p' train.t >marks.t
 dry --train-source marks.s --train-target marks.t --valid-source valid.s --valid-target valid.t
