@@ -102,6 +102,13 @@ static bool has_pieces(CorpusSentence line)
            (words > 1 && words * 2 > times(line, " "));
 }
 
+/* " ?" and " !" are French. */
+static bool is_tokenised(CorpusSentence line)
+{
+    return times(line, " , ") ||
+           (line.length > 2 && !memcmp(line.text + line.length - 2, " .", 2));
+}
+
 static bool has_tags(CorpusSentence line)
 {
     return has_markup(line, '<', '>', 8) || times(line, "{\\");
@@ -120,6 +127,7 @@ static bool has(CorpusCheckKind kind, CorpusSentence s, CorpusSentence t)
     case CHECK_DOUBLED: return is_doubled(s) || is_doubled(t);
     case CHECK_ENTITIES: return has_markup(s, '&', ';', 8) || has_markup(t, '&', ';', 8);
     case CHECK_TAGS: return has_tags(s) || has_tags(t);
+    case CHECK_TOKENISED: return is_tokenised(s) || is_tokenised(t);
     default: return has_pieces(s) || has_pieces(t);
     }
 }

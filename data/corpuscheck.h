@@ -21,6 +21,7 @@ typedef enum {
     CHECK_ENTITIES,      // pairs with &amp; or another entity
     CHECK_TAGS,          // pairs with <b> or another tag, or one of subtitles, {\an8}
     CHECK_PIECES,        // pairs with marks of subwords: ▁, @@, ￭, ## or Ġ
+    CHECK_TOKENISED,     // pairs of which a side ends in " ." or has " , "
     CHECK_QUOTED,        // pairs of which a side begins and ends with "
     CHECK_DOUBLED,       // of these, those with "" inside
     CHECKS

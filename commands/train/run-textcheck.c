@@ -339,7 +339,11 @@ static void warn_of(const CorpusCheck *check, CorpusCheckKind from, size_t pairs
                              "'s/<[^>]*>\\|{\\\\[^}]*}//g' removes them"},
         [CHECK_PIECES] = {100, "have the marks of subwords, such as ▁, @@, ￭, ## or Ġ: the "
                                "tokenizer splits words by itself; give the text as it was "
-                               "(sed 's/@@ //g' joins words that have @@)"},
+                               "(sed 's/@@ //g' joins words that have @@, sed 's/ //g; "
+                               "s/▁/ /g' those with ▁)"},
+        [CHECK_TOKENISED] = {2, "are tokenised, with spaces around punctuation, and what is "
+                                "translated must be, too: give the text as it was, or as "
+                                "sacremoses -l LANGUAGE detokenize <OLD >NEW makes it"},
         [CHECK_QUOTED] = {2, "are in quotation marks, as spreadsheets write them, and the "
                              "translations get them, too: perl -pe "
                              "'s/(^|\\t)\"([^\\t]*)\"(?![^\\t\\r\\n])/$1$2/g; "

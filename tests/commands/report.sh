@@ -214,10 +214,13 @@ dry --train-source marks.s --train-target marks.t --valid-source valid.s --valid
 says "entities" "^warning  *20 of 400 pairs (the first: line 1 of marks.s) have entities such as &amp;"
 says "tags" "^warning  *11 of 400 pairs (the first: line 10 of marks.s) have tags"
 says "subwords" "^warning  *11 of 400 pairs (the first: line 30 of marks.s) have the marks of subwords"
+sed '1,210s/$/ ./' train.s >tok.s
+dry --train-source tok.s --train-target train.t --valid-source valid.s --valid-target valid.t
+says "tokenised text" "^warning  *210 of 400 pairs (the first: line 1 of tok.s) are tokenised"
 dry --train-source train.s --train-target train.t --valid-source valid.t --valid-target valid.s
 says "sides in the wrong order" "^warning  *the validation text does not look like the training text"
 dry --train-source train.s --train-target train.t --valid-source valid.s --valid-target valid.t
-check "no warning without a reason" sh -c '! grep -E "does not look|marks|tags|entities|both sides" err'
+check "no warning without a reason" sh -c '! grep -E "does not look|marks|tokenised|tags|entities|both sides" err'
 
 # ---- characters, and a model that learns nothing ----
 tiny=${tiny% --dry-run --output run}

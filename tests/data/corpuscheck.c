@@ -169,6 +169,10 @@ TEST(kinds)
                 {"IĠamĠhere", "b", CHECK_PIECES},
                 {"a", "I Ġam Ġhere", CHECK_PIECES},
                 {"a", "Il-Ġimgħa kien il-Ġurnal tal-Ġenerali u ta' Ġorġ u ta' ħija", CHECKS},
+                {"A cat sat .", "b", CHECK_TOKENISED},
+                {"a", "Un chat , ici .", CHECK_TOKENISED},
+                {"Really?", "Vraiment ? « Oui ! » Voici : un, deux...", CHECKS},
+                {".", "a ...", CHECKS},
                 {"a@b.org", "b", CHECKS}};
     for (size_t p = 0; p < sizeof PAIR / sizeof *PAIR; p++) {
         CorpusText text = {0};
