@@ -229,6 +229,7 @@ static const Format *format_of(const TextReader *reader)
 /* "README, a.en, a.fr": the members of an archive, as many as the names can hold. */
 typedef struct Members {
     char names[300];
+    int count;
     bool office;  // the archive is a document of an office program
 } Members;
 
@@ -243,6 +244,7 @@ static void add_member(Members *m, const char *bytes, size_t count)
     for (int i = 0; i < 5; i++) m->office |= !fnmatch(OFFICE[i], name, 0);
     bool good = length && name[length - 1] != '/' && utf8_is_valid(name, length, NULL);
     for (size_t i = 0; good && i < length; i++) good = (unsigned char)name[i] >= ' ';
+    m->count += good;
     if (good && used + length + 3 < sizeof m->names)
         strcpy(stpcpy(m->names + used, used ? ", " : ""), name);
 }
@@ -311,6 +313,10 @@ static bool check_format(TextReader *reader, Error *error)
     if (reader->unzip && !tar)
         snprintf(command, sizeof command, "zcat %s | %s", file, zip ? "funzip" : f->command);
     else snprintf(command, sizeof command, "%s %s%s", f->command, file, after);
+    if (zip && m.count == 1 && *m.names) {
+        snprintf(command, sizeof command, "%s %s '%s'", f->command, file, m.names);
+        *m.names = 0;
+    }
     return again ? error_set(error, "'%s' is %s, not UTF-8 text: give <(%s) in its place%s%s",
                              reader->name, f->name, command,
                              *m.names ? ", for each side another; it has " : "", m.names)

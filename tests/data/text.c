@@ -145,8 +145,8 @@ TEST(members)
     static const struct {
         const char *name[2], *wanted;
     } CASE[] = {
-        {{"対訳.en", "en-fr/"}, " MEMBER) in its place, for each side another; it has 対訳.en"},
-        {{"a.en", "a.fr"}, "it has a.en, a.fr"},
+        {{"対訳.en", "en-fr/"}, "' '対訳.en') in its place"},
+        {{"a.en", "a.fr"}, " MEMBER) in its place, for each side another; it has a.en, a.fr"},
         {{"words/a.en", "mimetypes"}, "it has words/a.en, mimetypes"},
         {{"docProps/app.xml", "xl/sheet1.xml"}, "is a document of an office program, not text"},
         {{"a.xml", "[Content_Types].xml"}, "is a document of an office program, not text"},
