@@ -340,7 +340,7 @@ static bool check_line(TextReader *reader, const char **line, size_t *length, Er
              (unsigned char)(*line)[bad]);
     if (!strcmp(name, "UTF-8"))
         return error_set(error,
-                         "%s:%zu: %s, as the lines around it are: mend the line, or set "
+                         "%s:%zu: %s, unlike the lines around it: mend the line, or set "
                          "`invalid` to replace",
                          reader->name, reader->line, where);
     return error_set(error,
