@@ -32,6 +32,14 @@ static bool is_xml(const char *line)
            (*line == '<' && !strncmp(name, ":tmx", 4));
 }
 
+/* The same for SGML, as the test sets of WMT are. */
+static bool is_sgml(const char *line)
+{
+    return !strncasecmp(line, "<!DOCTYPE", 9) || !strncmp(line, "<doc ", 5) ||
+           !strncmp(line, "<srcset ", 8) || !strncmp(line, "<refset ", 8) ||
+           !strncmp(line, "<tstset ", 8);
+}
+
 /* Whether a line can be one of sentences, and whether the first one begins a text. */
 static bool check_line(const TextReader *reader, const char *line, size_t length, Error *error)
 {
@@ -49,6 +57,11 @@ static bool check_line(const TextReader *reader, const char *line, size_t length
             "`train-tsv` or `valid-tsv`; convert other XML, such as XLIFF, to a TMX or "
             "to text",
             reader->name);
+    if (is_sgml(line))
+        return error_set(error,
+                         "%s is SGML: give its lines, <(sed -n "
+                         "'s/.*<seg[^>]*>\\(.*\\)<\\/seg>.*/\\1/p' '%s'), in its place",
+                         reader->name, reader->name);
     if (!strncmp(line + (*line == '['), "{\"", 2) && strstr(line, "\":") &&
         !memchr(line, '\t', length))
         return error_set(
