@@ -62,6 +62,11 @@ static bool check_line(const TextReader *reader, const char *line, size_t length
                          "%s is SGML: give its lines, <(sed -n "
                          "'s/.*<seg[^>]*>\\(.*\\)<\\/seg>.*/\\1/p' '%s'), in its place",
                          reader->name, reader->name);
+    if (memmem(reader->buffer, reader->end, "\nmsgid \"", 8))
+        return error_set(error,
+                         "%s is a PO file of gettext: po2tmx -l LANGUAGE '%s' NEW.tmx, of the "
+                         "Translate Toolkit, makes a TMX for `train-tsv` or `valid-tsv` of it",
+                         reader->name, reader->name);
     if (!strncmp(line + (*line == '['), "{\"", 2) && strstr(line, "\":") &&
         !memchr(line, '\t', length))
         return error_set(

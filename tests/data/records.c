@@ -63,6 +63,8 @@ TEST(tables)
         {"{\"en\": \"a\", \"fr\": \"b\"}\n", 1, 2, "is JSON: give its strings, <(jq "},
         {"<refset setid=\"a\" srclang=\"any\">\n<seg id=\"1\">Ja, so.</seg>\n", 1, 2,
          "is SGML: give its lines, <(sed -n 's/.*<seg[^>]*>\\(.*\\)<\\/seg>.*/\\1/p' '"},
+        {"# Basque\n#\nmsgid \"Open\"\nmsgstr \"Ireki\"\n", 1, 2,
+         "is a PO file of gettext: po2tmx -l LANGUAGE '"},
         {"<!DOCTYPE tstset SYSTEM \"a.dtd\">\n", 1, 2, "is SGML"},
         {"<a> set b\tc\n", 1, 2, "<a> set b>c|"},
         {"{\\rtf1\\ansi a,b\n", 1, 2, "is a document of an office program"},
