@@ -36,8 +36,8 @@ typedef struct Records {
 bool records_open(Records *records, const CorpusFile *file, Error *error);
 
 /* Reads the next pair. Fails where a line has too few columns, or in CSV too many, a quotation mark no
- * partner, or one of two files more lines than the other, and for JSON. A blank line of a table is a
- * pair of blanks. */
+ * partner, or one of two files more lines than the other, and for JSON, SGML and PO. A blank line of a
+ * table is a pair of blanks. */
 TextResult records_next(Records *records, Error *error);
 
 void records_close(Records *records);
