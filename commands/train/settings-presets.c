@@ -149,7 +149,7 @@ static void choose(Settings *s, const CorpusText *text)
     s->data.learn.vocab_size = (int)fmin(size->vocabulary, 100 * ceil(root / 100));
     s->data.learn.normalization = NORMALIZATION_TEXT;
     s->data.learn.byte_fallback = s->data.learn.vocab_size >= 3000;
-    if (spells(text)) s->data.learn.type = TOKENIZER_CHAR;
+    if (spells(text)) s->data.learn.type = TOKENIZER_CHAR, s->data.learn.vocab_size = 3000;
     if (many_longer(text, TOKEN * (size_t)s->model.max_length)) s->model.max_length *= 2;
     s->model.d_model = size->width;
     s->model.heads = size->heads;

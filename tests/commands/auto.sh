@@ -51,6 +51,14 @@ done
 check "a reason for one of two precisions" test "$(grep -c processor products)" -eq 1
 auto --weight 2 --d-model 64 --dry-run --output run
 says "the heads divide a width that is given" "^model .* width 64, 4 heads"
+awk '{ print $1 }' train.s | sed 's/$/x/' >word.s && awk '{ print $1 NR % 7 }' train.t | sed 's/./& /g' >word.t
+"$BIN/train" --train-source word.s --train-target word.t --dry-run --output run 2>err
+says "single words are spelled" "^vocabulary .* tokens (char)$"
+for side in s t; do
+    awk 'NR % 50 == 0 { for (k = 0; k < 80; k++) printf "%s ", $0 } { print }' train.$side >long.$side
+done
+"$BIN/train" --train-source long.s --train-target long.t --max-updates 1 --quiet --output long 2>err
+check "long sentences are read" grep -q '"max_length": 512' long/config.json
 auto --preset tiny --dry-run --output run
 check "no word of it with another preset" sh -c '! grep -q "^automatic" err'
 
