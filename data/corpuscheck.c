@@ -4,7 +4,6 @@
 #include "base/hash.h"
 #include "base/utf8.h"
 #include "data/corpusreader.h"
-#include "data/words.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -216,11 +215,11 @@ static void find_slip(CorpusCheck *check, const CorpusText *text)
     }
 }
 
-bool corpus_is_unspaced(const CorpusText *text, CorpusSide side)
+Spacing corpus_spacing(const CorpusText *text, CorpusSide side)
 {
     Spacing spacing = {0};
     spacing_add(&spacing, text->bytes[side], text->start[side][text->pairs]);
-    return spacing_is_unspaced(&spacing);
+    return spacing;
 }
 
 /* Finds a sentence that more than a third of the pairs have on a side: of the two that are left when

@@ -10,6 +10,7 @@
 #pragma once
 
 #include "data/corpus.h"
+#include "data/words.h"
 
 typedef enum {
     CHECK_SAME,             // pairs whose sides are equal
@@ -38,14 +39,13 @@ typedef struct CorpusCheck {
     char sentence[SIDES][64];  // which, cut
     /* set by run_check_text (commands/train/run.h), of a text of several files: */
     int swapped;    // a file whose sides are like the opposite sides of the first; 0: none
-    bool unspaced;  // corpus_is_unspaced, of the target
+    bool unspaced;  // spacing_is_unspaced, of the target
 } CorpusCheck;
 
 /* tag: a pattern of first words of the source that are left out (corpus_tag); or NULL */
 CorpusCheck corpus_check(const CorpusText *text, const char *tag);
 
-/* Whether a side puts no spaces between words, as Chinese, Japanese and Thai: see data/words.h. */
-bool corpus_is_unspaced(const CorpusText *text, CorpusSide side);
+Spacing corpus_spacing(const CorpusText *text, CorpusSide side);
 
 /* How many sides of `other` are more like the opposite side of `text`, by the sequences of four bytes
  * that they have. */

@@ -64,6 +64,8 @@ void spacing_add(Spacing *spacing, const char *text, size_t length)
                              uscript_getScript((UChar32)code, &status) == USCRIPT_TIBETAN);
         if (unspaced || u_isalpha((UChar32)code)) spacing->letters += bytes;
         if (unspaced) spacing->unspaced += bytes;
+        if (unspaced && uscript_getScript((UChar32)code, &status) == USCRIPT_HAN)
+            spacing->han += bytes;
         spacing->spaces += unspaced && last && space;
         space = code == ' ';
         last = unspaced || (space && last);

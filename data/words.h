@@ -30,6 +30,7 @@ bool words_right_to_left(const char *text);
 /* What a text's letters are, in bytes of UTF-8. */
 typedef struct Spacing {
     size_t letters, unspaced;  // unspaced: of scripts without spaces between words
+    size_t han;                // of these, Chinese characters
     size_t spaces;             // that are between two letters of these
 } Spacing;
 
@@ -43,6 +44,12 @@ static inline bool spacing_is_unspaced(const Spacing *s)
 {
     enum { WORD = 16 };  // bytes: about five letters
     return 2 * s->unspaced > s->letters && WORD * s->spaces < s->unspaced;
+}
+
+/* Whether it is Chinese: Japanese has kana, too. */
+static inline bool spacing_is_chinese(const Spacing *s)
+{
+    return spacing_is_unspaced(s) && 10 * s->han > 9 * s->unspaced;
 }
 
 /* The number, from 0, of the word that each byte of text [length] belongs to, for free(); NULL on error. A

@@ -116,7 +116,8 @@ bool run_check_text(Run *run, bool valid, Error *error)
     CorpusCheck *all = valid ? &run->check.valid : &run->check.train;
     bool force = settings->run.force;
     CorpusText first = corpus_part(text, 0), part;
-    *all = (CorpusCheck){.unspaced = corpus_is_unspaced(text, TARGET)};
+    Spacing spacing = corpus_spacing(text, TARGET);
+    *all = (CorpusCheck){.unspaced = spacing_is_unspaced(&spacing)};
     for (size_t from = 0; from < text->pairs; from += part.pairs) {
         part = corpus_part(text, from);
         CorpusCheck check = corpus_check(&part, settings_tag(settings));

@@ -101,7 +101,8 @@ static double count_words(const CorpusText *text)
 {
     double all = 0;
     for (int side = 0; side < SIDES; side++) {
-        bool bytes = corpus_is_unspaced(text, (CorpusSide)side);
+        Spacing spacing = corpus_spacing(text, (CorpusSide)side);
+        bool bytes = spacing_is_unspaced(&spacing);
         for (size_t i = 0; i < text->start[side][text->pairs]; i++)
             all += bytes || (text->bytes[side][i] & 0xC0) != 0x80;
     }
@@ -112,9 +113,10 @@ static double count_words(const CorpusText *text)
 static bool spells(const CorpusText *text)
 {
     size_t spaces = 0;
+    Spacing spacing = corpus_spacing(text, SOURCE);
     for (size_t i = 0; i < text->start[SOURCE][text->pairs]; i++)
         spaces += text->bytes[SOURCE][i] == ' ';
-    return 2 * spaces < text->pairs && !corpus_is_unspaced(text, SOURCE);
+    return 2 * spaces < text->pairs && !spacing_is_unspaced(&spacing);
 }
 
 /* Whether more than 1 % of the pairs have a side that is longer. */
@@ -132,7 +134,9 @@ static void choose(Settings *s, const CorpusText *text)
     enum { TOKEN = 3 };  // bytes of a subword, at least on average
     TrainingConfig *t = &s->training;
     const struct Size *size = size_of(s);
-    if (corpus_is_unspaced(text, TARGET)) s->data.bleu_tokenize = TOKENIZATION_CHAR;
+    Spacing target = corpus_spacing(text, TARGET);
+    if (spacing_is_unspaced(&target)) s->data.bleu_tokenize = TOKENIZATION_CHAR;
+    if (spacing_is_chinese(&target)) s->data.bleu_tokenize = TOKENIZATION_ZH;
     t->batch_tokens = size->batch_tokens;
     t->learning_rate = size->rate;
     t->dropout = size->dropout;

@@ -114,11 +114,14 @@ done
 wrong "--time with another preset" 2 "goes with --preset auto" "$latest" "$BIN/train" $corpus --preset tiny --time 5m --dry-run
 
 # A language without spaces is scored by characters.
-for text in train valid; do sed 's/ //g; s/E/え/g; s/I/い/g; s/O/お/g' $text.t >$text.joined; done
-"$latest" "$BIN/train" $small --train-source train.s --train-target train.joined --valid-source valid.s --valid-target valid.joined \
-    --tokenizer char --max-length 60 --max-updates 2 --quiet --output run
-has "characters for a language without spaces" bleu_tokenize '"char"'
-rm -rf run
+for letters in "え い お char" "水 火 山 zh"; do
+    set -- $letters
+    for text in train valid; do sed "s/ //g; s/E/$1/g; s/I/$2/g; s/O/$3/g; s/[A-Z]/$1/g" $text.t >$text.joined; done
+    "$latest" "$BIN/train" $small --train-source train.s --train-target train.joined --valid-source valid.s --valid-target valid.joined \
+        --tokenizer char --max-length 60 --max-updates 2 --quiet --output run
+    has "characters for a language without spaces: $4" bleu_tokenize "\"$4\""
+    rm -rf run
+done
 
 # From a model: its shape and its vocabulary.
 auto $small --max-updates 4 --init timed --output run

@@ -76,6 +76,7 @@ TEST(spacing)
         Spacing spacing = {0};
         spacing_add(&spacing, SAMPLE[i].text, strlen(SAMPLE[i].text));
         assert_int_equal(spacing_is_unspaced(&spacing), SAMPLE[i].unspaced);
+        assert_int_equal(spacing_is_chinese(&spacing), i == 0);
     }
 }
 
