@@ -213,7 +213,7 @@ bool corpus_split(CorpusText *held_out, CorpusText *text, CorpusReport *report, 
     free(copies);
     text->pairs = kept;
     report->held_out = count;
-    good = good && remove_common(text, report, held_out, error);
+    good = good && (most == 1 || remove_common(text, report, held_out, error));
     report->kept = text->pairs;
     if (!good) corpus_text_free(held_out);
     return good;

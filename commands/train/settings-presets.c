@@ -97,12 +97,11 @@ static const struct Size *size_of(const Settings *s)
     return size;
 }
 
-static double count_words(const CorpusText *text)
+static double count_words(const CorpusText *text, const Spacing spacing[SIDES])
 {
     double all = 0;
     for (int side = 0; side < SIDES; side++) {
-        Spacing spacing = corpus_spacing(text, (CorpusSide)side);
-        bool bytes = spacing_is_unspaced(&spacing);
+        bool bytes = spacing_is_unspaced(&spacing[side]);
         for (size_t i = 0; i < text->start[side][text->pairs]; i++)
             all += bytes || (text->bytes[side][i] & 0xC0) != 0x80;
     }
@@ -110,13 +109,12 @@ static double count_words(const CorpusText *text)
 }
 
 /* Whether most source sentences are one word, which is to be spelled, not translated. */
-static bool spells(const CorpusText *text)
+static bool spells(const CorpusText *text, const Spacing *source)
 {
     size_t spaces = 0;
-    Spacing spacing = corpus_spacing(text, SOURCE);
     for (size_t i = 0; i < text->start[SOURCE][text->pairs]; i++)
         spaces += text->bytes[SOURCE][i] == ' ';
-    return 2 * spaces < text->pairs && !spacing_is_unspaced(&spacing);
+    return 2 * spaces < text->pairs && !spacing_is_unspaced(source);
 }
 
 /* Whether more than 1 % of the pairs have a side that is longer. */
@@ -129,14 +127,13 @@ static bool many_longer(const CorpusText *text, size_t bytes)
     return count * 100 > text->pairs;
 }
 
-static void choose(Settings *s, const CorpusText *text)
+static void choose(Settings *s, const CorpusText *text, const Spacing spacing[SIDES])
 {
     enum { TOKEN = 3 };  // bytes of a subword, at least on average
     TrainingConfig *t = &s->training;
     const struct Size *size = size_of(s);
-    Spacing target = corpus_spacing(text, TARGET);
-    if (spacing_is_unspaced(&target)) s->data.bleu_tokenize = TOKENIZATION_CHAR;
-    if (spacing_is_chinese(&target)) s->data.bleu_tokenize = TOKENIZATION_ZH;
+    if (spacing_is_unspaced(&spacing[TARGET])) s->data.bleu_tokenize = TOKENIZATION_CHAR;
+    if (spacing_is_chinese(&spacing[TARGET])) s->data.bleu_tokenize = TOKENIZATION_ZH;
     t->batch_tokens = size->batch_tokens;
     t->learning_rate = size->rate;
     t->dropout = size->dropout;
@@ -153,7 +150,8 @@ static void choose(Settings *s, const CorpusText *text)
     s->data.learn.vocab_size = (int)fmin(size->vocabulary, 100 * ceil(root / 100));
     s->data.learn.normalization = NORMALIZATION_TEXT;
     s->data.learn.byte_fallback = s->data.learn.vocab_size >= 3000;
-    if (spells(text)) s->data.learn.type = TOKENIZER_CHAR, s->data.learn.vocab_size = 3000;
+    if (spells(text, &spacing[SOURCE]))
+        s->data.learn.type = TOKENIZER_CHAR, s->data.learn.vocab_size = 3000;
     if (many_longer(text, TOKEN * (size_t)s->model.max_length)) s->model.max_length *= 2;
     s->model.d_model = size->width;
     s->model.heads = size->heads;
@@ -224,9 +222,10 @@ bool auto_choose(Settings *s, const CorpusText *text, double share, Error *error
     if (!s->automatic) return true;
     size_t n = text->pairs;
     s->pairs = (double)n * share;
-    s->words = count_words(text) * share;
+    const Spacing spacing[SIDES] = {corpus_spacing(text, SOURCE), corpus_spacing(text, TARGET)};
+    s->words = count_words(text, spacing) * share;
     Settings chosen = *s;
-    choose(&chosen, text);
+    choose(&chosen, text, spacing);
     int heads = chosen.model.heads;
     if (!s->fine_tuning.init) chosen.model.heads = 1;
     if (!settings_take(s, &chosen, error)) return false;
