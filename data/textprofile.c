@@ -3,6 +3,7 @@
 
 #include "base/options.h"
 #include "data/segments.h"
+#include "data/spans.h"
 #include "data/typography.h"
 
 #include <stdio.h>
@@ -68,26 +69,54 @@ bool textprofile_characters(TextProfile *p, const CorpusText *text, const Tokeni
     return (times && to) || error_memory(error, "to count characters");
 }
 
+/* *changes (=) whether the first span of the source sentence, unless it is a mark, is none of the target's. */
+static bool span_changes(bool *changes, Spans spans[SIDES], const SpanRules *rules,
+                         CorpusSentence source, CorpusSentence target, Error *error)
+{
+    *changes = false;
+    if (!spans_find(&spans[SOURCE], rules, source.text, source.length, NULL, NULL, error))
+        return false;
+    const Span *first = spans[SOURCE].span;
+    if (!spans[SOURCE].count || first->mark) return true;
+    size_t length = first->end - first->begin;
+    if (!spans_find(&spans[TARGET], rules, target.text, target.length, NULL, NULL, error))
+        return false;
+    *changes = true;
+    for (int i = 0; i < spans[TARGET].count; i++) {
+        const Span *other = &spans[TARGET].span[i];
+        if (other->end - other->begin == length &&
+            !memcmp(target.text + other->begin, source.text + first->begin, length))
+            *changes = false;
+    }
+    return true;
+}
+
 bool textprofile_read(TextProfile *p, const CorpusText *text, const char *path, Error *error)
 {
     *p = (TextProfile){.known = true};
     Segments segments = {0};
+    Spans spans[SIDES] = {0};
+    SpanRules *rules = spanrules_open(NULL, 0, NULL, error);
     char language[3];
     textprofile_language(language, path);
-    bool good =
-        !*language || (p->language = strdup(language)) || error_memory(error, "for a language");
+    bool changes = false, good = rules && (!*language || (p->language = strdup(language)) ||
+                                           error_memory(error, "for a language"));
     int lines = 0;
     for (size_t i = 0; good && i < text->pairs; i += 1 + text->pairs / SAMPLE, lines++) {
         int sentences = 0;
         CorpusSentence line = corpus_sentence(text, SOURCE, i);
-        good = segments_find(&segments, line.text, line.length, p->language, error);
+        good =
+            segments_find(&segments, line.text, line.length, p->language, error) &&
+            span_changes(&changes, spans, rules, line, corpus_sentence(text, TARGET, i), error);
         for (int s = 0; s < segments.count; s++) sentences += !segments.segment[s].kept;
         LetterCase letters = text_case(line.text, line.length);
         p->sentences += sentences > 1;
-        p->numbers += sentences == 0;
+        p->numbers += sentences == 0 || changes;
         p->upper += letters == CASE_UPPER;
         p->title += letters == CASE_TITLE || letters == CASE_HEADLINE;
     }
+    for (int side = 0; side < SIDES; side++) spans_free(&spans[side]);
+    spanrules_free(rules);
     segments_free(&segments);
     p->sentences /= lines, p->upper /= lines, p->title /= lines, p->numbers /= lines;
     return good;

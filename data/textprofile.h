@@ -10,10 +10,12 @@ typedef struct TextProfile {
     bool known;                   // false: of a checkpoint that has none
     char *language;               // "en", as the file's name says; or NULL
     int length[PROFILE_LENGTHS];  // tokens that 50, 90, 95 and 99 % of the lines have at most
-    /* Shares of the lines: with several sentences, in capitals, in title case. */
+    /* Shares of the lines: with several sentences, in capitals, in title case, … */
     double sentences, upper, title;
-    double numbers;   // the share of the lines that have no letters
-    double tags;      // the share of the lines that begin with a tag (data/tokenizer.h)
+    double
+        numbers;  // without letters, or whose first span (data/spans.h), such as a number, is
+                  // none of the translation's: "25 may 2014" becomes "2014-05-25"
+    double tags;  // that begin with a tag (data/tokenizer.h)
     double doubtful;  // 2 % of the validation's translations have a lower log p / length, or
                       // fewer where that is above ln 0.8; 0: unknown
     /* Not of the text, but of what was learned from it, counted from 1: the head of cross-attention

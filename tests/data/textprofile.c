@@ -19,8 +19,8 @@ static void profile_of(TextProfile *profile, const char *const *line, size_t lin
 {
     CorpusText text = {0};
     for (size_t i = 0; i < lines; i++) {
-        const char *const pair[SIDES] = {line[i], "x"};
-        const size_t length[SIDES] = {strlen(line[i]), 1};
+        const char *const pair[SIDES] = {line[i], "x 25"};
+        const size_t length[SIDES] = {strlen(line[i]), 4};
         assert_true(corpus_add(&text, pair, length, (CorpusLine){0, 0}, &error));
     }
     Tokenizer *tokenizer = with_tags();
@@ -70,6 +70,16 @@ TEST(what_a_text_was_like)
     for (size_t i = 0; i < 8; i++) assert_true(textprofile_has(&back, HAS[i]));
     for (size_t i = 0; i < 7; i++) assert_false(textprofile_has(&back, LACKS[i]));
     textprofile_free(&profile), textprofile_free(&back);
+}
+
+TEST(numbers_that_the_translation_has_not)
+{
+    static const char *const LINE[] = {"25 days",         "26 days", "on 25.",  "37",
+                                       "<b>red</b> cats", "2 days",  "a@b.org", "25 of 26"};
+    TextProfile profile;
+    profile_of(&profile, LINE, 8, "train.en");
+    assert_true(profile.numbers == 3. / 8);
+    textprofile_free(&profile);
 }
 
 TEST(languages)
