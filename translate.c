@@ -254,8 +254,7 @@ static bool translate(Program *p, Error *error)
     if (!passages_open(&p->passages, p->bundle, &r->passage, error)) return false;
     p->passages.lines.find_words = r->align;
     p->passages.lines.characters = r->align_unit == ALIGN_CHARACTERS;
-    p->passages.plain = r->given;
-    p->passages.whole = r->given;
+    if (r->given) p->passages.plain = p->passages.whole = true;
     size_t cut;  // each sentence may have as many tokens as the model takes
     if (r->prefix && !encode_option(p, &p->prefix.lines, &cut, "--prefix", r->prefix, error))
         return false;

@@ -179,8 +179,9 @@ static bool answer_sentence(SentenceAnswer *r, const Passages *p, const char *te
     r->doubtful = least < 0 && r->hypothesis->log_probability / r->hypothesis->length < least;
     r->coverage = NAN;
     if (!render(r, p, number, copies, error) ||
-        (p->given && !find_missing(r, p, text + p->sentence[number].begin,
-                                   p->sentence[number].end - p->sentence[number].begin, error)))
+        (p->given && !p->numbers &&
+         !find_missing(r, p, text + p->sentence[number].begin,
+                       p->sentence[number].end - p->sentence[number].begin, error)))
         return false;
     r->lazy.unknown[TARGET] = r->replaced;
     return !coverage || find_coverage(&r->coverage, &r->lazy, error);

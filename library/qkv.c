@@ -516,7 +516,7 @@ static QkvAttention *attention(const QkvModel *model, const char *text,
                 check_text(text, "text", 1, &error) &&
                 passages_open(&a->source, &model->bundle, &config, &error);
     if (a) a->target.find_unknown = true;
-    if (good) a->source.whole = true, a->source.plain = !found;
+    if (good) a->source.whole = true, a->source.plain |= !found;
     good = good && passages_add(&a->source, text, strlen(text), &error) &&
            (a->source.lines.count ||
             bundle_encode(&model->bundle, SOURCE, &a->source.lines, "", 0, NULL, &error)) &&

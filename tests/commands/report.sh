@@ -151,6 +151,8 @@ says "but numbers may be the source, where there is no other" "^warning  *400 of
 "$BIN/translate" --quiet --model numbers --json --max-tokens 3 "12" "" >out
 check "which are translated then" grep -q '"line":1,.*"tokens":\["' out
 check "but not an empty line" grep -q '"line":2,.*"text":""' out
+"$BIN/translate" --quiet --model numbers --max-tokens 3 --explain "12 37 8" >out
+check "and none of them is protected" sh -c '! grep -q "<ph" out'
 cut -f 1 digits.tsv >digits
 dry --train-source train.s --train-target digits
 says "or the target" "^warning  *400 of 400 pairs (the first: line 1 of train.s) have a number or an address as the translation"
