@@ -277,6 +277,7 @@ const char *tokenizer_shown(const Tokenizer *tokenizer, int32_t id)
             for (int i = 0; i < tokenizer->vocab_size; i++) {
                 const bool special = i <= ID_UNKNOWN || i == tokenizer->vocab_size - 1;
                 const bool whole = special || tokenizer->type == TOKENIZER_WORD ||
+                                   tokenizer->type == TOKENIZER_CHAR ||
                                    !piece_goes_on(tokenizer_piece(tokenizer, i));
                 tokenizer->shown.push_back(std::string(whole ? "" : "·") +
                                            tokenizer_label(tokenizer, i));

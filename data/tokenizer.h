@@ -197,7 +197,8 @@ static inline bool tokenizer_begins_word(const Tokenizer *tokenizer, int32_t id)
 }
 
 /* The piece for pictures and tables: without U+2581, and with "·" before it if it goes on with a word,
- * in a script that puts spaces between words: "photograp", "·her". It belongs to the tokenizer. */
+ * in a script that puts spaces between words: "photograp", "·her"; not before single characters (TOKENIZER_CHAR).
+ * It belongs to the tokenizer. */
 const char *tokenizer_shown(const Tokenizer *tokenizer, int32_t id);
 
 /* The piece without U+2581: "école"; U+2581 alone stays "▁". */

@@ -81,6 +81,10 @@ static void assert_layout(const Tokenizer *tokenizer, bool words_only)
     for (int id = 2; id < V - 1 && words_only; id++)
         assert_true(tokenizer_begins_word(tokenizer, id) &&
                     tokenizer_label(tokenizer, id) == tokenizer_piece(tokenizer, id) + 3);
+    bool dots = false;
+    for (int id = 0; id < V; id++)
+        dots |= !strncmp(tokenizer_shown(tokenizer, id), "·", strlen("·"));
+    assert_true(dots == (tokenizer_type(tokenizer) < TOKENIZER_WORD));
     const int32_t silent[] = {ID_END, V - 1, ID_END}, outside[] = {V}, negative[] = {-1};
     char *text;
     assert_true(tokenizer_decode(tokenizer, &text, silent, 3, &error));
