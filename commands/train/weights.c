@@ -77,6 +77,13 @@ static char *to_text(const Run *run)
     return textstream_close(&stream);
 }
 
+static bool is_due(long long update)
+{
+    long long due = 10;
+    while (due < update) due *= 2;
+    return update == 0 || update == due;
+}
+
 /* history (=) the frames of an interrupted run up to its checkpoint, if the file's first line
  * is that of this run */
 static bool read_frames(const Run *run, Error *error)
@@ -90,7 +97,9 @@ static bool read_frames(const Run *run, Error *error)
         WeightsFrame *frame = &history->frame[history->count];
         frame->update = strtoll(at, &end, 10);
         for (int k = 0; k < NUMBERS; k++) frame->at.number[k] = strtod(end, &end);
-        if (end == at || frame->update > run->progress.update) break;
+        if (end == at || frame->update > run->progress.update || !is_due(frame->update) ||
+            (history->count && frame->update <= frame[-1].update))
+            break;
         at = end;
         history->count++;
     }
@@ -125,9 +134,7 @@ static bool add_frame(const Run *run, Error *error)
 static bool weights_record(Run *run, double loss, bool validates, Error *error)
 {
     (void)loss, (void)validates;
-    long long update = run->progress.update, due = 10;
-    while (due < update) due *= 2;
-    if ((update > 0 && update != due) || !history->words.count) return true;
+    if (!is_due(run->progress.update) || !history->words.count) return true;
     return add_frame(run, error) && run_replace_text(run, history->path, to_text(run), error);
 }
 

@@ -153,6 +153,9 @@ check "a line that is not of a training is said" grep -q "^warning .*torn/metric
 train $watched --max-updates 30 --output run 2>err
 check "a line that was cut off is left out" sh -c '
     cmp run/watch.jsonl torn/watch.jsonl && test "$(grep -c . run/metrics.jsonl)" = "$(grep -c . torn/metrics.jsonl)"'
+sed -i 3p torn/weights.tsv
+check "frames of weights.tsv that no run records" train $watched --max-updates 40 --output torn
+check "are left out" test "$(sed 1d torn/weights.tsv | cut -f 1 | tr '\n' ' ')" = "0 10 40 "
 
 mkdir broken
 ln -s gone/lock broken/.lock
