@@ -72,7 +72,7 @@ static bool ending;
 
 static bool tried(int output, bool good, const Error *error)
 {
-    bool told = output == RECORDS && failure[RECORDS].text[0];  // the lines stay lost
+    bool told = output == RECORDS && failure[RECORDS].text[0];
     static const Error none = {""};
     static Error said;
     if (output == VALIDATED) said = none;
@@ -235,15 +235,25 @@ static bool validate_candidate(Run *run, Error *error)
            (isfinite(v->quality.loss) && !tried(VALIDATED, false, error));
 }
 
+/* Writes all records again, if a line or a frame could not be written. */
+static void mend_records(Run *run, Error *error)
+{
+    if (!failure[RECORDS].text[0] || !metrics_write(&run->metrics, error)) return;
+    for (int r = 0; r < RECORDERS; r++)
+        if (!recorders[r]->save(run, error)) return;
+    failure[RECORDS].text[0] = '\0';
+}
+
 /* Saves unless nothing has happened since the last time. All ranks must call it. */
 static bool save_last(Run *run, Error *error)
 {
     if (!optimizer_send(&run->trainer->optimizer, distributed_gather, error)) return false;
     if (distributed.rank > 0) return true;
     const Progress *now = &run->progress, *saved = &run->saved;
-    if (run_hold(run, error) && now->update == saved->update &&
-        now->validated == saved->validated)
-        return true;
+    if (run_hold(run, error)) {
+        mend_records(run, error);
+        if (now->update == saved->update && now->validated == saved->validated) return true;
+    }
     if (tried(LAST, run_save(run, true, error), error)) run->saved = *now;
     return true;
 }

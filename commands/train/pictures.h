@@ -22,8 +22,9 @@ typedef struct Recorder {
     /* Before the first update and after each one, of which `loss` is the mean per token, or NaN.
      * validates: a validation follows. */
     bool (*record)(Run *run, double loss, bool validates, Error *error);
-    bool (*end)(Run *run, Error *error);  // when the training ends: draws
-    void (*close)(void);                  // or NULL
+    bool (*save)(Run *run, Error *error);  // all that is recorded, in a file
+    bool (*end)(Run *run, Error *error);   // when the training ends: draws
+    void (*close)(void);                   // or NULL
 } Recorder;
 
 extern const Recorder weights_recorder;  // how W_Q, W_K and W_V are trained (weights.c)

@@ -302,6 +302,11 @@ static bool translate(Translations *out, Run *run, Error *error)
     return translator_run(out, &alone, &input, &search, run->workers, NULL, error);
 }
 
+static bool watch_save(Run *run, Error *error)
+{
+    return !watch->columns || run_replace_text(run, watch->path, to_text(), error);
+}
+
 static bool watch_record(Run *run, double loss, bool validates, Error *error)
 {
     long long update = run->progress.update, since = is_due(update) ? 0 : update / 100;
@@ -315,7 +320,7 @@ static bool watch_record(Run *run, double loss, bool validates, Error *error)
     translations_free(&out);
     good = good && append(&frame, error);
     free_frame(&frame);
-    return good && run_replace_text(run, watch->path, to_text(), error);
+    return good && watch_save(run, error);
 }
 
 /* ---- watch.png ---- */
@@ -363,5 +368,8 @@ static bool watch_end(Run *run, Error *error)
     return watch->count < 2 || pictures_draw(draw, "watch.png", run, error);
 }
 
-const Recorder watch_recorder = {
-    .open = watch_open, .record = watch_record, .end = watch_end, .close = watch_close};
+const Recorder watch_recorder = {.open = watch_open,
+                                 .record = watch_record,
+                                 .save = watch_save,
+                                 .end = watch_end,
+                                 .close = watch_close};

@@ -121,21 +121,27 @@ static bool weights_open(Run *run, Error *error)
 /* Numbers are rounded as in the file, so that a resumed run draws the same picture. */
 static bool add_frame(const Run *run, Error *error)
 {
-    WeightsFrame *frame = &history->frame[history->count++];
+    WeightsFrame *frame = &history->frame[history->count];
     *frame = (WeightsFrame){.update = run->progress.update};
     bool good = projections_find(&frame->at, &history->words, &run->model,
                                  run->model.config.decoder_layers - 1, &run->valid, error);
     for (int k = 0; k < NUMBERS; k++)
         frame->at.number[k] =
             isnan(frame->at.number[k]) ? NAN : round(frame->at.number[k] * 1000) / 1000;
+    history->count += good;
     return good;
+}
+
+static bool weights_save(Run *run, Error *error)
+{
+    return !history->words.count || run_replace_text(run, history->path, to_text(run), error);
 }
 
 static bool weights_record(Run *run, double loss, bool validates, Error *error)
 {
     (void)loss, (void)validates;
     if (!is_due(run->progress.update) || !history->words.count) return true;
-    return add_frame(run, error) && run_replace_text(run, history->path, to_text(run), error);
+    return add_frame(run, error) && weights_save(run, error);
 }
 
 /* ---- weights.png ---- */
@@ -262,4 +268,4 @@ static bool weights_end(Run *run, Error *error)
 }
 
 const Recorder weights_recorder = {
-    .open = weights_open, .record = weights_record, .end = weights_end};
+    .open = weights_open, .record = weights_record, .save = weights_save, .end = weights_end};
