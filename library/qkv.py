@@ -204,10 +204,9 @@ class Model:
             return self.translate([texts], None if beginnings is None else [beginnings])[0]
         source = _array(texts)
         begin = None if beginnings is None else _array(beginnings, "a beginning", len(source), none=True)
-        found = self._use(_lib.qkv_translate, source, begin, len(source))
-        results = [Translation._best(s, text) for s, text in zip(found.contents.sentence[:len(source)], source)]
-        _lib.qkv_translations_free(found)
-        return results
+        translator = self._open()  # has the tokens, though another thread may close the model
+        found = _Handle(self._use(_lib.qkv_translate, source, begin, len(source)), _lib.qkv_translations_free, translator)
+        return [Translation._best(s, text) for s, text in zip(found.pointer.contents.sentence[:len(source)], source)]
 
     def score(self, texts, translations):
         """ln p(translation | text) of a pair of str, or a list of them for two lists."""

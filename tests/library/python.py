@@ -6,6 +6,7 @@ import os
 import signal
 import sys
 import threading
+import weakref
 
 import qkv
 
@@ -79,6 +80,10 @@ with qkv.Model(path, n_best=3, threads=2) as model:
     for thread in threads: thread.start()
     for thread in threads: thread.join()
     check("threads can share a model", several == [FRENCH] * 8)
+    other, alive = model.translator(), []
+    handle, use = weakref.ref(other._translator), other._use
+    other._use = lambda *arguments: (use(*arguments), other.close(), alive.append(handle() is not None))[0]
+    check("a model that is closed while it translates", other.translate(TEXT) == FRENCH and alive == [True] and not handle())
     sys.stdout.flush()
     model._lock.acquire()  # as by a thread that translates, which fork() does not copy
     child = os.fork()
