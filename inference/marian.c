@@ -334,6 +334,8 @@ bool marian_export(Transformer *model, const Vocabulary *vocabulary, const char 
     while (length > 1 && folder[length - 1] == '/') length--;
     if (snprintf(name, sizeof name, "%.*s", length, folder) >= (int)sizeof name)
         return error_set(error, "the name of the folder to write is too long");
+    if (readlink(name, path, 1) > 0 && realpath(name, path) && strlen(path) < sizeof name)
+        strcpy(name, path);
     json_t *json[SOURCE_SPM] = {NULL};
     if (!check_network(model, error) || !(json[VOCAB] = make_vocab(vocabulary, error)))
         return false;
@@ -352,7 +354,9 @@ bool marian_export(Transformer *model, const Vocabulary *vocabulary, const char 
     char *temporary = above ? file_temporary(name, NULL) : NULL;
     bool good = temporary && write_files(model, vocabulary, temporary, json, error);
     if ((above && !temporary) || (good && rename(temporary, name)))
-        good = error_set(error, "cannot write the folder '%s': %s", folder, strerror(errno));
+        good = error_set(error, "cannot write the folder '%s': %s", folder,
+                         errno == EBUSY ? "it is in use, or a disk: name a new folder in it"
+                                        : strerror(errno));
     for (int i = 0; i < FILE_COUNT && temporary && !good; i++)
         remove(file_in(path, temporary, i));
     if (temporary && !good) rmdir(temporary);

@@ -39,6 +39,12 @@ fi
 wrong "a folder that has files" 1 "cannot write the folder 'new/folder': Directory not empty" \
     translate --model "$toy" --export new/folder
 check "it stays as it was" is_whole new/folder
+mkdir disk && ln -s disk link
+check "a link to an empty folder" translate --model "$toy" --export link/
+check "is followed" is_whole disk
+mkdir here
+wrong "a folder that is in use" 1 "it is in use, or a disk: name a new folder in it" \
+    sh -c 'cd here; exec "$0" --model "$1" --export .' "$BIN/translate" "$toy"
 mkdir mine mine.tmp
 echo precious | tee mine.tmp/config.json mine.tmp/notes >mine/file
 ln -s mine.tmp beside.tmp
