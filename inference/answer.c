@@ -200,6 +200,7 @@ bool answer_create(TextAnswer *a, const Passages *p, int number, const Translati
         SentenceAnswer *r = &a->sentence[a->count++];
         good = answer_sentence(r, p, passage->text, passage->first + i, &translation[i], h,
                                copies, coverage, error);
+        if (count > 1) snapshot_drop(&r->lazy);  // one is in memory at a time
         a->log_probability += r->hypothesis->log_probability;
         tokens += r->hypothesis->length;
     }
@@ -211,7 +212,7 @@ void answer_free(TextAnswer *a)
 {
     for (int i = 0; i < a->count; i++) {
         SentenceAnswer *r = &a->sentence[i];
-        snapshot_close(r->lazy.taken);
+        snapshot_drop(&r->lazy);
         strings_free(&r->missing);
         free(r->replaced);
         free(r->text);

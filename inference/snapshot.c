@@ -79,6 +79,12 @@ int snapshot_layers(const Snapshot *snapshot, AttentionKind kind)
                                      : snapshot->activations.decoder.layers;
 }
 
+void snapshot_drop(LazySnapshot *lazy)
+{
+    snapshot_close(lazy->taken);
+    lazy->taken = NULL;
+}
+
 static const Attention *attention_of(const Snapshot *snapshot, AttentionKind kind, int layer,
                                      int head)
 {

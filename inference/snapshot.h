@@ -51,7 +51,7 @@ Snapshot *snapshot_open_for(const Transformer *model, const Packed *source,
                             const Packed *target, Keep keep, Error *error);
 
 /* A sentence pair whose snapshot several views share. It is taken when the first of them needs
- * it, and at most once. The caller sets all but `taken`, and closes that at the end. */
+ * it. The caller sets all but `taken`, and drops it at the end. */
 typedef struct LazySnapshot {
     const Transformer *model;
     const int *source, *target;  // [n] [m] ids
@@ -63,6 +63,7 @@ typedef struct LazySnapshot {
 
 /* The snapshot; NULL as from snapshot_open. */
 const Snapshot *snapshot_get(LazySnapshot *lazy, Error *error);
+void snapshot_drop(LazySnapshot *lazy);  // frees it, until the next snapshot_get
 
 /* Rows of vectors, or of an attention map, in the memory of the pass. */
 typedef struct SnapshotRows {

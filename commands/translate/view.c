@@ -174,6 +174,7 @@ static bool find_links(const View *view, Answer *answer, Error *error)
         }
         links_free(&own);
         free(word);
+        if (a->count > 1) snapshot_drop(&s->lazy);
     }
     free(number);
     return good;
@@ -255,13 +256,15 @@ static void put_doubts(JsonWriter *json, const TextAnswer *a, const Sentence *so
     json_put_bool(json, "doubtful", doubtful);
 }
 
-/* "KEY":[begin,end], counted in characters of a text. */
-static void put_range(JsonWriter *json, const char *key, const char *text, size_t begin,
-                      size_t end)
+/* "KEY":[begin,end], counted in characters of a text of which *at bytes have *count. */
+static void put_range(JsonWriter *json, const char *key, const char *text, size_t *at,
+                      size_t *count, size_t begin, size_t end)
 {
+    size_t before = *count + utf8_count(text + *at, begin - *at);
+    *count = before + utf8_count(text + begin, end - begin), *at = end;
     json_open_array(json, key);
-    json_put_integer(json, NULL, (int64_t)utf8_count(text, begin));
-    json_put_integer(json, NULL, (int64_t)utf8_count(text, end));
+    json_put_integer(json, NULL, (int64_t)before);
+    json_put_integer(json, NULL, (int64_t)*count);
     json_close(json);
 }
 
@@ -356,6 +359,7 @@ static bool put_answer(JsonWriter *json, const View *view, const Answer *answer,
     const Passage *passage = view->passage;
     const Sentence *source = view->passages->sentence + passage->first;
     bool whole = a->count == 1 && source->begin == 0 && source->end == passage->length;
+    size_t at[SIDES] = {0}, characters[SIDES] = {0};
     bool good = put_members(json, view, a, &answer->links, source, show, error);
     if (whole || !a->count) return good;
     json_open_array(json, "sentences");
@@ -367,9 +371,12 @@ static bool put_answer(JsonWriter *json, const View *view, const Answer *answer,
                                 .score = s->hypothesis->score,
                                 .log_probability = s->hypothesis->log_probability};
         json_open(json, NULL);
-        put_range(json, "source", passage->text, source->begin, source->end);
-        put_range(json, "target", a->text, s->begin, s->begin + strlen(s->text));
+        put_range(json, "source", passage->text, &at[SOURCE], &characters[SOURCE],
+                  source->begin, source->end);
+        put_range(json, "target", a->text, &at[TARGET], &characters[TARGET], s->begin,
+                  s->begin + strlen(s->text));
         good = put_members(json, view, &one, NULL, source, show && a->count > 1, error);
+        if (a->count > 1) snapshot_drop(&s->lazy);
         json_close(json);
     }
     json_close(json);
@@ -445,14 +452,11 @@ static bool make_answer(View *view, Answer *answer, const Translation *translati
     int p = (int)(view->passage - view->passages->passage);
     bool good = answer_create(a, view->passages, p, translation, h, &r->search, r->json, error);
     if (good && r->align && a->count) good = find_links(view, answer, error);
-    for (int i = 0; h > 0 && i < a->count; i++) {
-        snapshot_close(a->sentence[i].lazy.taken);
-        a->sentence[i].lazy.taken = NULL;
-    }
+    for (int i = 0; h > 0 && i < a->count; i++) snapshot_drop(&a->sentence[i].lazy);
     return good;
 }
 
-/* All views of a translation share one snapshot. */
+/* The views of a text of one sentence share its snapshot. */
 bool view_answer(View *view, char **text, const Passages *passages, int p,
                  const Translation *translation, Error *error)
 {
@@ -475,8 +479,10 @@ bool view_answer(View *view, char **text, const Passages *passages, int p,
     if (good && r->json && !r->head_report) good = print_json(view, answers, count, error);
     else if (!r->head_report && (!sentences || !r->explain))
         for (int h = 0; good && h < count; h++) print_text(view, &answers[h]);
-    for (int i = 0; good && shows && i < sentences; i++)
+    for (int i = 0; good && shows && i < sentences; i++) {
         good = show(view, &answers->text.sentence[i], sentences > 1 ? i + 1 : 0, error);
+        if (sentences > 1) snapshot_drop(&answers->text.sentence[i].lazy);
+    }
     *text = answers->text.text;
     answers->text.text = NULL;
     for (int h = 0; h < count; h++) {

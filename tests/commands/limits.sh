@@ -66,6 +66,9 @@ for stack in 2048 8192 unlimited; do
     (ulimit -s $stack; ulimit -v 1000000; "$latest" "$BIN/train" $corpus $tiny --threads 8 --max-updates 3 --output first 2>err)
     check "8 threads in 1 GB of addresses, with a stack of $stack KB" sh -c 'test $0 -eq 0 && ! test -s err || { cat err >&2; false; }' $?
 done
+yes "jane visits africa." | head -n 1000 | tr '\n' ' ' >long
+(ulimit -v 250000; "$BIN/translate" --model "$toy" --threads 1 --beam 1 --quiet --json --align <long >out 2>err)
+check "a thousand sentences in a line have one attention at a time in memory" sh -c 'test $0 -eq 0 && ! test -s err' $?
 (ulimit -s 1024; "$BIN/translate" --version >out 2>err)
 check "too small a stack: a sentence" sh -c 'test $0 -eq 1 && grep -qx "translate: the stack is too small: .*" err' $?
 
