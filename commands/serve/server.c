@@ -323,8 +323,14 @@ static struct MHD_Daemon *listen_at(Server *server, int *port, Error *error)
 
 static FILE *open_log(const ServeSettings *settings, Error *error)
 {
-    FILE *log = strcmp(settings->log, "-") ? fopen(settings->log, "ae") : stderr;
-    if (!log) error_set(error, "cannot write %s: %s", settings->log, strerror(errno));
+    if (!strcmp(settings->log, "-")) return stderr;
+    int flags = O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC;
+    int fd = open(settings->log, flags | O_NONBLOCK, 0666);
+    FILE *log = fd >= 0 && !fcntl(fd, F_SETFL, flags) ? fdopen(fd, "a") : NULL;
+    if (!log)
+        error_set(error, "cannot write '%s': %s", settings->log,
+                  errno == ENXIO ? "it is a pipe that nobody reads" : strerror(errno));
+    if (!log && fd >= 0) close(fd);
     return log;
 }
 

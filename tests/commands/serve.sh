@@ -51,6 +51,9 @@ if [ -n "$browser" ] && command -v node >/dev/null; then
     failures=$((failures + $(grep -c '^not ok' checks || true)))
 else echo "skipped the page of ./serve: there is no Chromium or no node"
 fi
+mkfifo pipe
+wrong "a log that nobody reads" 1 "cannot write 'pipe': it is a pipe that nobody reads" \
+    timeout -s KILL 60 "$BIN/serve" --model "$model" --port 0 --log pipe
 mv log log.1
 kill -HUP "$server"
 sleep 0.5
