@@ -329,7 +329,9 @@ static bool train(Run *run, Error *error)
 {
     if (run->progress.update == 0) record_frames(run, NAN, error);
     // a model that --init begins with stays the best until another one is better
-    if (run->settings->fine_tuning.init && !run->resumed && !validate(run, error)) return false;
+    if (run->settings->fine_tuning.init && run->progress.update == 0 &&
+        isinf(run->progress.best.loss) && !validate(run, error))
+        return false;
     if (run->resumed && distributed.rank == 0) draw_again(run, error);
     for (;;) {
         if (validation_due(run) && !validate(run, error)) return false;

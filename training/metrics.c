@@ -77,7 +77,7 @@ static bool read_line(Metrics *metrics, const char *text, size_t length, const l
     }
     json_decref(json);
     metrics->left_out += length && !train && !valid;
-    bool wanted = (train || valid) && line.update > 0 && line.update <= last[line.kind];
+    bool wanted = (train || valid) && line.update >= train && line.update <= last[line.kind];
     return !wanted || keep(metrics, &line, error);
 }
 

@@ -39,6 +39,13 @@ check "nothing was better" grep -q "^warning  *nothing was better than the model
 "$BIN/translate" --model base --beam 1 <new-valid.s >a 2>err
 "$BIN/translate" --model worse --beam 1 <new-valid.s >b 2>err
 check "and the model is still the best" cmp a b
+"$latest" "$BIN/train" $new $run --init base --learning-rate 1 --warmup 0 --quiet --output killed 2>err &
+pid=$!
+until [ -s killed/last.safetensors ] || ! kill -0 $pid 2>err; do sleep 0.01; done
+kill -9 $pid 2>err
+wait $pid 2>err
+tune --init base --learning-rate 1 --warmup 0 --quiet --output killed 2>err
+check "killed in its first validation, it makes it again" test "$(losses killed)" = "$(losses worse)"
 
 # Resuming does not read the model again.
 cp -r base gone
@@ -46,6 +53,7 @@ for updates in 10 20; do tune --init gone --output "to$updates" --max-updates $u
 rm -r gone
 check "the same command goes on without the model" tune --init gone --output to10 --threads 1
 check "with the same bytes" cmp to10/last.safetensors to20/last.safetensors
+check "and the same validations" test "$(losses to10)" = "$(losses to20)"
 
 # Names that are no UTF-8, and one of the characters that stand for their bytes in JSON.
 odd=$(printf 'mod\350le \303\250 \364\217\277\250')
