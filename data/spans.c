@@ -81,7 +81,7 @@ static const char BUILTIN[] =
     "|(?<!`)(`{1,3})(?![`\\s])[^`]+(?<!\\s)\\3(?!`)"              // `code`, not `a' and `b'
     "|[$#]?\\{\\{[^{}]+\\}\\}|\\{%[^{}]*%\\}"                     // {{x.y}} ${{ x }} {% if x %}
     "|[$#%]?\\{(?:[^{}\\n]|\\{[^{}\\n]{0,99}\\}){0,200}\\}"       // {name} ${X} {n, plural, one {#}}
-    "|%[A-Za-z_]\\w{1,30}%"                                       // %name%
+    "|%(?![a-z]{1,2}x?%[a-z%])[A-Za-z_]\\w{1,30}%"               // %name%, not %dx%d
     "|(?<![0-9])%(?:[0-9]{1,2}\\$)?[-+#0']{0,3}(?:[0-9]{1,4}|\\*)?(?:\\.(?:[0-9]{1,4}|\\*))?"
         "(?:hh?|ll?|[Lqjzt])?[diouxXeEfFgGaAcCsSpn@]"             // %s %1$d %-5.2f %@; not 100%d
     "|%[(<][\\w.]{1,99}[)>][-+#0-9.]{0,9}[A-Za-z]|%%|%L?[0-9]{1,2}"  // %(name)s %<name>s %% %1 %L1
@@ -128,7 +128,7 @@ static const char BUILTIN[] =
     "|[A-Za-z][A-Za-z0-9]{0,40}(?:_{1,2}[A-Za-z0-9]{1,40}){1,10}(?:\\(\\))?(?![" WORD "])"
     "|[A-Za-z][" WORD ".]{0,80}\\(\\)"                            // max_size main()
     // -1,000.50 10:30 3/4 v1.2 $25 US$5 10% 25°C 1 000 000; not 21st, nor inside of 3.14
-    "|(?=[A-Zv+\\-−±\\p{Sc}\\d])(?<!\\d[" JOIN "]?)v?[+\\-−±]?"
+    "|(?=[A-Zv+\\-−±\\p{Sc}\\d])(?<!\\d[" JOIN "]?(?![A-Z]{0,3}\\p{Sc}))v?[+\\-−±]?"
         "(?:(?:[A-Z]{1,3})?\\p{Sc}[\\u00A0\\u202F]?)?"
         "(?:\\d{1,3}(?: \\d{3}){1,6}(?:[.,]\\d+)?|\\d[\\d_" JOIN "]*\\d"
         "|(?<=\\p{Sc}[\\u00A0\\u202F]?)\\d|\\d(?=[\\u00A0\\u202F]?[%‰٪°\\p{Sc}]))"
@@ -418,14 +418,26 @@ static int earliest_then_longest(const void *left, const void *right)
     return !a->replacement - !b->replacement;
 }
 
-static void select_spans(Spans *spans)
+/* Whether {a}{b}, {a}/{b} or $5–$10 is one span. */
+static bool are_joined(const char *text, const Span *left, const Span *right)
 {
-    Span *span = spans->span;
-    int kept = 0;
-    if (spans->count) qsort(span, (size_t)spans->count, sizeof *span, earliest_then_longest);
-    for (int i = 0; i < spans->count; i++)
+    bool joined = !left->mark && !right->mark && !left->replacement && !right->replacement;
+    for (size_t i = left->end; joined && i < right->begin; i++)
+        joined = strchr("-–/:.,@=+_~|&#x", text[i]);
+    return joined;
+}
+
+static void select_spans(Finder *f)
+{
+    Span *span = f->spans->span;
+    int kept = 0, count = f->spans->count;
+    if (count) qsort(span, (size_t)count, sizeof *span, earliest_then_longest);
+    for (int i = 0; i < count; i++) {
         if (!kept || span[i].begin >= span[kept - 1].end) span[kept++] = span[i];
-    spans->count = kept;
+        if (kept > 1 && are_joined(f->text, &span[kept - 2], &span[kept - 1]))
+            kept--, span[kept - 1].end = span[kept].end;
+    }
+    f->spans->count = kept;
 }
 
 static bool is_blank(const Finder *f, size_t i, size_t end)
@@ -490,11 +502,11 @@ bool spans_find(Spans *spans, const SpanRules *rules, const char *text, size_t l
         good = find_regex(&f, &rules->rule[i], !i);
     good = good && find_terms(&f, &rules->terms);
     if (good && known) {
-        select_spans(spans);
+        select_spans(&f);
         good = find_unknown(&f, known, context);
     }
     if (!good) spans->count = 0;
-    select_spans(spans);
+    select_spans(&f);
     find_outer(&f);
     return good;
 }

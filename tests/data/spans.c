@@ -104,7 +104,7 @@ TEST(addresses)
         "⟦https://a.org/?d[]=1&x[0]=2⟧, ⟦https://a.org/{id}/x⟧", "[see ⟦https://a.org⟧]",
         "⟦zeitung.de⟧, ⟦bbc.co.uk⟧", "⟦jürgen@straße.de⟧", "⟦@user⟧ likes ⟦#news2day⟧",
         "⟦svn+ssh://host/x⟧", "⟦git@example.org⟧:x", "See ⟦<https://a.org/x>⟧, ⟦<me@a.org>⟧.",
-        "⟦@jane@a.example⟧ likes ⟦#日本⟧.⟦#été#mer⟧",
+        "⟦@jane@a.example⟧ likes ⟦#日本.#été#mer⟧",
         "⟪@bob @jane@a.example⟫ A man runs ⟪#summer #pool⟫", "⟦@bob⟧ is here, not ⟦#there⟧",
         "⟦#1⟧ ⟦(#12)⟧ ⟦§ 5a⟧, ⟦§§ 3–5⟧ # 1", "⟪§ 1⟫ A man runs.", "&#1 x#1");
 }
@@ -124,11 +124,13 @@ TEST(placeholders)
               "⟦%s⟧ ⟦%1$s⟧ ⟦%-5.2f⟧ ⟦%@⟧", "⟦%%⟧ ⟦%ld⟧ ⟦%08x⟧ ⟦%.3g⟧ ⟦%*d⟧",
               "⟦{0}⟧ ⟦{}⟧ ⟦{0:N2}⟧ ⟦{a.b[0]}⟧", "⟦{{x.y}}⟧'s ⟦{{ user }}⟧",
               "⟦${X}⟧ ⟦#{x}⟧ ⟦${{ secrets.X }}⟧", "⟦{% if x %}⟧yes⟦{% endif %}⟧",
-              "⟦%(name)s⟧ has ⟦%(n)d⟧", "⟦%1⟧ of ⟦%2⟧, ⟦%L1⟧", "⟦%d⟧⟦%%⟧ done", "⟦%s⟧ago",
+              "⟦%(name)s⟧ has ⟦%(n)d⟧", "⟦%1⟧ of ⟦%2⟧, ⟦%L1⟧", "⟦%d%%⟧ done", "⟦%s⟧ago",
               "⟦100%⟧ sure, ⟦50%⟧ discount", "run ⟦`x = 1`⟧ or ⟦``y``⟧", "⟦`a`⟧ ⟦`b`⟧",
               "⟦`x[[1]]`⟧", "⟦%{count}⟧ of ⟦%total%⟧ for ⟦%<name>s⟧", "⟦$user⟧ owes ⟦$1⟧",
               "⟦{n, plural, one {# cat} other {# cats}}⟧", "⟦{ name }⟧ and ⟦{x|upper}⟧",
-              "Hello ⟦:name⟧, ⟪:wave:⟫", "One.⟦\\n⟧Two ⟦\\\"⟧three⟦\\\"⟧", "⟦\\emph⟧⟦{x}⟧");
+              "⟦{a}{b}⟧, ⟦{a}/{b}⟧ or ⟦%dx%d⟧; ⟦{a}⟧ / ⟦{b}⟧, ⟦$5–$10⟧",
+              "⟦%s:%d⟧: ⟦<b>⟧⟦%d⟧⟦</b>⟧ it", "Hello ⟦:name⟧, ⟪:wave:⟫",
+              "One.⟦\\n⟧Two ⟦\\\"⟧three⟦\\\"⟧", "⟦\\emph{x}⟧");
 }
 
 TEST(markup)
@@ -204,7 +206,7 @@ TEST(unknown)
               "by ⟦Łódź-Bałuty⟧ and ⟦Šárka Dvořák⟧", "⟪★⟫ Hello ⟪★★⟫", "cafe\u0301 is known",
               "⟦x\u0323y⟧ is not", "ﬁne ｏｋ", "soft\u00adhyphen\u200b", "m² ½ are", "x⟦₂⟧y",
               "⟪😀★⟫", "⟦Ελλάδα⟧, ⟦Россия⟧!", "a\u200db c\u00a0d\u2009e", "⟦นี้⟧ and ⟦हिन्दी⟧",
-              "Straße naïve", "⟦東京⟧⟦30⟧, ⟦30⟧⟦東⟧", "a ⟦→→⟧⟦<b>⟧see⟦</b>⟧ it");
+              "Straße naïve", "⟦東京30⟧, ⟦30東⟧", "a ⟦→→⟧⟦<b>⟧see⟦</b>⟧ it");
 }
 
 TEST(marks)
