@@ -112,7 +112,7 @@ static const char BUILTIN[] =
     "|\\+(?=(?:[ \\u00A0().-]{0,2}[0-9]){7})[0-9]{1,3}(?:" GAP "[0-9](?=" GAP "))?"
         "(?:(?:" GAP "?\\([0-9]{1,4}\\)" GAP "?|" GAP ")[0-9]{2,12}){1,8}"  // +44 (0)7700 900123
     "|0(?=(?:[ -]?[0-9]){6})[0-9]{1,4}(?: [0-9]{2,8}(?:-[0-9]{1,8})?){1,5}"  // 030 123456-7
-    "|\\([0-9]{3}\\) ?[0-9]{3}-[0-9]{4}|\\(#[0-9]{1,9}\\)"        // (555) 123-4567 (#1)
+    "|\\([0-9]{3}\\) ?[0-9]{3}-[0-9]{4}"                       // (555) 123-4567
     "|(?:[A-Z]{2}[0-9]{2} [0-9A-Z]{4}|[0-9]{4} [0-9]{4})"         // an IBAN, a card
         "(?: [0-9]{4}){2,6}(?: [0-9][0-9A-Z]{3})?(?: [0-9]{1,3})?"
     "|-?[0-9]{1,3}\\.[0-9]{4,9},? -?[0-9]{1,3}\\.[0-9]{4,9}"      // 48.8566, 2.3522
@@ -427,15 +427,33 @@ static bool are_joined(const char *text, const Span *left, const Span *right)
     return joined;
 }
 
+/* Takes in the brackets or quotation marks around a span: "({name})", "'%s'". */
+static void widen(Span *span, const char *text, size_t from, size_t length)
+{
+    static const char OPENING[] = "([\"'", CLOSING[] = ")]\"'";
+    bool fixed = span->mark || span->replacement;
+    while (!fixed && span->begin > from && span->end < length) {
+        const char *opening = strchr(OPENING, text[span->begin - 1]);
+        if (!opening || CLOSING[opening - OPENING] != text[span->end]) break;
+        span->begin--, span->end++;
+    }
+}
+
 static void select_spans(Finder *f)
 {
     Span *span = f->spans->span;
     int kept = 0, count = f->spans->count;
     if (count) qsort(span, (size_t)count, sizeof *span, earliest_then_longest);
     for (int i = 0; i < count; i++) {
-        if (!kept || span[i].begin >= span[kept - 1].end) span[kept++] = span[i];
-        if (kept > 1 && are_joined(f->text, &span[kept - 2], &span[kept - 1]))
-            kept--, span[kept - 1].end = span[kept].end;
+        size_t end = kept ? span[kept - 1].end : 0;
+        if (span[i].begin < end) continue;
+        span[kept] = span[i];
+        widen(&span[kept], f->text, end, f->length);
+        for (; kept && are_joined(f->text, &span[kept - 1], &span[kept]); kept--) {
+            span[kept - 1].end = span[kept].end;
+            widen(&span[kept - 1], f->text, kept > 1 ? span[kept - 2].end : 0, f->length);
+        }
+        kept++;
     }
     f->spans->count = kept;
 }

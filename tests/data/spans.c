@@ -94,7 +94,7 @@ TEST(addresses)
 {
     CHECK_ALL(
         builtin, NULL, "See ⟦https://www.example.org/help?id=42&x=y⟧ for more.",
-        "(⟦http://a.org⟧), \"⟦https://a.org/⟧\", ⟦ftp://a.org/x⟧!", "It is ⟦https://a.org/x.a⟧",
+        "⟦(http://a.org)⟧, ⟦\"https://a.org/\"⟧, ⟦ftp://a.org/x⟧!", "It is ⟦https://a.org/x.a⟧",
         "See ⟦https://example.org/wiki/C_(language)⟧.", "(see ⟦https://example.org/C_(x)⟧)",
         "⟦www.example.org/a_(b)⟧; ⟦www.a.org⟧?", "Buy it at ⟦example.com⟧.",
         "⟦Booking.com⟧ is down", "⟦news.example.co.uk/today⟧ has it", "⟦example.org:8080/x⟧",
@@ -114,7 +114,7 @@ TEST(files)
     CHECK_ALL(builtin, NULL, "Open ⟦report.pdf⟧.", "⟦C:\\dir\\x.txt⟧", "Run ⟦/usr/bin/env⟧ now",
               "Read ⟦README.md⟧, ⟦LICENSE.TXT⟧ and ⟦docs/index.html⟧",
               "⟦archive.tar.gz⟧ is in ⟦~/Downloads/⟧", "⟦data_2024-01-31.log⟧",
-              "⟦./run.sh⟧ ⟦../x⟧", "⟦src/main.c⟧ includes ⟦main.h⟧", "(⟦photo.JPG⟧)",
+              "⟦./run.sh⟧ ⟦../x⟧", "⟦src/main.c⟧ includes ⟦main.h⟧", "⟦(photo.JPG)⟧",
               "Written with ⟦Node.js⟧.", "⟦dir\\sub\\x.csv⟧: new", "‘⟦a-b.png⟧’");
 }
 
@@ -126,7 +126,8 @@ TEST(placeholders)
               "⟦${X}⟧ ⟦#{x}⟧ ⟦${{ secrets.X }}⟧", "⟦{% if x %}⟧yes⟦{% endif %}⟧",
               "⟦%(name)s⟧ has ⟦%(n)d⟧", "⟦%1⟧ of ⟦%2⟧, ⟦%L1⟧", "⟦%d%%⟧ done", "⟦%s⟧ago",
               "⟦100%⟧ sure, ⟦50%⟧ discount", "run ⟦`x = 1`⟧ or ⟦``y``⟧", "⟦`a`⟧ ⟦`b`⟧",
-              "⟦`x[[1]]`⟧", "⟦%{count}⟧ of ⟦%total%⟧ for ⟦%<name>s⟧", "⟦$user⟧ owes ⟦$1⟧",
+              "Open ⟦'%s'⟧ ⟦({n})⟧, ⟦[{a}/{b}]⟧, ⟦({a})(\"{b}\")⟧ (see ⟦{x}⟧)", "⟦`x[[1]]`⟧",
+              "⟦%{count}⟧ of ⟦%total%⟧ for ⟦%<name>s⟧", "⟦$user⟧ owes ⟦$1⟧",
               "⟦{n, plural, one {# cat} other {# cats}}⟧", "⟦{ name }⟧ and ⟦{x|upper}⟧",
               "⟦{a}{b}⟧, ⟦{a}/{b}⟧ or ⟦%dx%d⟧; ⟦{a}⟧ / ⟦{b}⟧, ⟦$5–$10⟧",
               "⟦%s:%d⟧: ⟦<b>⟧⟦%d⟧⟦</b>⟧ it", "Hello ⟦:name⟧, ⟪:wave:⟫",
@@ -164,7 +165,7 @@ TEST(numbers)
         "⟦$25⟧, ⟦€10⟧, ⟦10€⟧, ⟦US$25⟧, ⟦-$25⟧", "⟦$5⟧ or ⟦7€⟧, ⟦5%⟧, ⟦9°⟧, ⟦1_000_000⟧",
         "⟦10\u00a0%⟧ ⟦5.5‰⟧ ⟦50%%⟧", "⟦1 000 000⟧ and ⟦1\u00a0000⟧ and ⟦10\u202f000,50\u00a0€⟧",
         "⟦1'000⟧ ⟦1’000⟧ ⟦10.000,50⟧", "⟦10-20⟧ ⟦10–20⟧ ⟦10⟧ - ⟦20⟧", "⟦v1.2.3⟧ of ⟦1.10⟧",
-        "⟦192.168.0.1:8080⟧", "(⟦10⟧) ⟦[10]⟧ [⟦10.5⟧] ⟦#10⟧ No.⟦10⟧", "He said \"⟦3.5⟧.\"",
+        "⟦192.168.0.1:8080⟧", "⟦(10)⟧ ⟦[10]⟧ ⟦[10.5]⟧ ⟦#10⟧ No.⟦10⟧", "He said \"⟦3.5⟧.\"",
         "⟦10⟧... ⟦20⟧, ⟦30⟧; ⟦40⟧: ⟦50⟧?", "⟦2024-01-31T10:30:00Z⟧ ⟦2024-01-31T10:30+02:00⟧",
         "à ⟦12h30⟧ ou 9h", "Call ⟦+33 1 23 45 67 89⟧ now", "⟦+44 (0)7700 900123⟧ 5 times",
         "⟦+1 (555) 123-4567⟧, ⟦(555) 123-4567⟧ or ⟦030 1234567-89⟧", "⟦+10⟧ ⟦20⟧ ⟦30⟧",
