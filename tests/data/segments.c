@@ -177,6 +177,7 @@ static const struct Case {
     {"en", "[^a]: ⟨A dog⟩"},
     {"en", "> [!NOTE]"},
     {"en", "[ref]: https://a.example/b_c ⟨\"A title\"⟩"},
+    {"en", "[ref]: docs/a.md#b"},
     {"en", "⟨[Ann]: she left⟩"},
     {"en", "⟨She ran.⟩ +⟨#photo⟩"},
     {"en", "⟨She ran.⟩ +⟨@ann⟩"},
