@@ -37,7 +37,7 @@ static const char *const pattern[PATTERNS] = {
     [LINE] = "(.*)\\R?",
     [MARK] =                                                                    // at a line's beginning:
     "[\\s\\uFEFF]+"
-    "|[-+*\\p{Pd}\\p{So}\\u00B7\\u2022\\u2023\\u2043\\u2192]\\s+"               // - bullet, • bullet, → bullet
+    "|(--|[-+*\\p{Pd}\\p{So}\\u00B7\\u2022\\u2023\\u2043\\u2192]|\\\\[a-z]{2,20}(?=\\s+\\p{L}))\\s+"  // - • → -- \\item
     "|(<[A-Za-z][^<>]{0,99}>|\\{\\\\[^{}]{1,99}\\}){1,3}(?=[-\\p{Pd}\\u2022]\\s)"  // <i>- said in a subtitle
     "|\\[[ xX]\\]\\s"                                                           // - [x] task
     "|(--?(?=[\\p{Lu}\\p{Lo}\\p{Pi}\"\u00A1\u00BF])|[\u2012-\u2015]{1,2}(?=[\\p{L}\\p{Pi}\"\u00A1\u00BF]))"  // -Yes! —no!
@@ -64,7 +64,7 @@ static const char *const pattern[PATTERNS] = {
     "|(?=\\\\[nr])(?<![\\s\\\\$(=])(?<!\\b[A-Za-z]:)(\\\\[nr]){1,9}"            // \n as two characters, not
     "(?![A-Za-z]{2,30}([{\\[$^_/]|[\\w\\\\]{0,60}\\.[a-z]|\\\\[^nr]))",         // C:\new, a\ref{b}
     [CLOSING] = "[\\p{Pe}\\p{Pf}\\p{Pi}\"'*_~`\u00B9\u00B2\u00B3\u2070-\u2079]"  // ." .¹
-    "|\\[\\d{1,3}\\]|</[A-Za-z][^<>]{0,99}>",                                   // .[1] .</b>
+    "|\\[(\\d{1,3}|/[a-z]{1,9})\\]|</[A-Za-z][^<>]{0,99}>",                    // .[1] .[/b] .</b>
     [OPENING] = "[(\\p{Pi}\"'*_\\p{Sc}]|<(?!http)[A-Za-z][^<>]{0,99}>\\s*",
     [BEGINNING] = "[\\p{Lu}\\d{\\[%#@:`]|<?(https?:|www\\.)",                   // after a full stop
     [SHORT] =                                                                   // abbreviations before a small letter, and before "5" or "{name}"

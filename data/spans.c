@@ -38,6 +38,7 @@
 #define HEX   "[0-9A-Fa-f]"
 #define DOMAIN                                                                                 \
     "com|org|net|edu|gov|info|io|dev|app|eu|ch|de|nl|fr|uk|pl|cz|hu|ru|ua|jp|kr|cn|br|au|nz"
+#define BBCODE "(?:url|img|quote|code|color|size|center|list|spoiler)"
 #define SWITCH "(?:async|checked|controls|defer|disabled|hidden|readonly|required|selected)"
 
 #define TAGGED                                                                                 \
@@ -57,9 +58,10 @@ enum { BRACKETS = 1, TAG, TICKS, EMOJI };  // the groups in parentheses
 
 // clang-format off
 static const char BUILTIN[] =
-    "(?=[\\[\\]!<&`{$#%@:;\\\\\\u00A7]|[0-9]</)(?:"
+    "(?=[\\[\\]!<&`{$#%@:;=\\\\\\u00A7]|[0-9]</)(?:"
     "\\[\\[([^\\[\\]]+(?:\\[[^\\[\\]]{0,99}\\][^\\[\\]]*){0,20})\\]\\](?!\\()"  // [[marked]]
     "|(\\[(?:[0-9]{1,4}|\\[[0-9]{1,4}\\]|\\^[^\\[\\]\\s]{1,40})\\](?:" LINK ")?"  // [1] [^a] [[1]](b.md)
+        "|\\[(?:/(?:[bius]|" BBCODE ")|[bius](?=\\][^\\n]{0,300}\\[/)|" BBCODE "(?:=[^\\[\\]]{1,200})?|\\*)\\](?!\\()"
         "|!?\\[(?=" LABEL "(?:\\[" LABEL "\\]" LABEL "){0,2}\\](?:\\(|\\[" LABEL "\\]))"
         "|\\](?:" LINK "|\\[" LABEL "\\])"                        // [ and ](b.md "c") or ][b] of a link
         "|\\\\[nrt](?![a-z]{2,30}[{\\[])"                         // \n as two characters
@@ -68,6 +70,7 @@ static const char BUILTIN[] =
         "|[;:](?<!\\S.)['’]?-?[()DPpO/|*]+(?=[\\s.,!?]|$)"         // :-)
         "|:(?<![\\w:].)(?:[+-]1|[a-z][a-z0-9_+-]{1,40}):(?::[a-z0-9_+-]{2,40}:){0,9}(?![\\w`])"  // :+1:
         "|<su[bp](?:\\s[^<>]{1,200})?>(?:<a\\s[^<>]{1,300}>)?[^<>\\s]{1,4}(?:</a>)?</su[bp]>"
+        "|={2,6}(?<=^={2,6}|\\s={2,6})(?=\\s|$)"                  // == heading ==
         "|</?[0-9:.]{1,12}\\s?/?>"                                // <0>, </0>, <00:01:02.000>
         "|<(?:v|c|lang)(?:\\.[\\w.]{1,99})?(?: [^<>]{1,99})?>"    // of subtitles: <v Tom>
         "|\\{\\\\[^{}]{1,99}\\}"                                  // {\i1}
@@ -253,7 +256,7 @@ static bool is_plain(const Finder *f)
         unsigned char c = (unsigned char)f->text[i];
         bool joins = (c == '.' || c == ':') && i + 1 < f->length;
         bool closes = i && ((strchr("()", c) && strchr("(:;-'", f->text[i - 1])) ||
-                            (c == '+' && f->text[i - 1] == '+'));
+                            (strchr("+=", c) && f->text[i - 1] == c));
         if (c >= 0xD9 || (c >= '0' && c <= '9') || strchr("[<&`{%@/\\$#_", c) || closes ||
             (joins && (unsigned char)f->text[i + 1] >= '0'))
             return false;
@@ -470,7 +473,10 @@ static bool is_blank(const Finder *f, size_t i, size_t end)
 static bool is_half(const Finder *f, const Span *span)
 {
     char first = f->text[span->begin];
-    return span->mark && (strchr("<]*_~", first) || f->text[span->end - 1] == '[');
+    return span->mark &&
+           (strchr("<]*_~", first) ||
+            (first == '[' && !strchr("0123456789[^*", f->text[span->begin + 1])) ||
+            f->text[span->end - 1] == '[');
 }
 
 /* Marks at the beginning and end are outer, but halves of pairs only if none is inside. */

@@ -6,17 +6,20 @@
  *                 <info@a.org>; marks at an edge: "@user A man runs", "A man runs #a #b"
  *   files         report.pdf  src/main.c  C:\dir\x.txt  /usr/bin/env  ~/.profile
  *   code          `x = 1`  max_size  main()  $x^2 + y^2$
- *   placeholders  {…} {{x.y}} {% if %} ${X} #{x} %{x}  %s %1$d %-5.2f %% %@ %(name)s %<name>s
- *                 %name% %1 $name $1 :name  \n \t \" as two characters
+ *   placeholders  {…} {{x.y}} {% if %} <%= x %> ${X} $(x) #{x} %{x}  %s %1$d %-5.2f %%
+ *                 %@ %(name)s %<name>s %name% %1 $name $1 :name  \n \t \" as two characters
  *   markup        <tag a="b"> </tag> <br/> <0> <!-- --> <?xml ?> &amp; &#39;; of subtitles {\i1} <v Tom>;
- *                 [ and ](a.md) or ][b] of links;
+ *                 [ and ](a.md) or ][b] of links; [b] [/b] [url=…] of BBCode; == heading ==;
  *                 notes: [1]  [[1]](a.md)  <sup>2</sup>
- *   numbers       of two digits and more with what joins them, their sign, unit and currency:
- *                 283.82  1,000  10:30  2024-01-31 10:30  3/4  -10%  $25  v1.2  12h30; telephone
- *                 numbers, #1, § 1, IBANs, cards and coordinates with their blanks
- *   codes         F-16  H2O  UTF-8  x86_64  3D  1e10  0xFF  fe80::1
+ *   numbers       of two digits and more, or one with a sign or unit, with what joins them:
+ *                 283.82  -5  5 °C  1e-5  1,000  10:30  2024-01-31 10:30  3/4  -10%  $25  v1.2
+ *                 12h30; telephone numbers, #1, § 1, IBANs, cards and coordinates with their blanks
+ *   codes         F-16  C++  H2O  UTF-8  x86_64  3D  1e10  0xFF  fe80::1
  *   emoji         also flags, keycaps, families, :smile:  :-)
  *   unknown       characters that the model does not know, with the letters beside them
+ *
+ * Spans that touch, or have only such characters as / : - between them, are one; a span takes
+ * in the brackets and quotation marks around it.
  *
  * No spans: one digit alone, ordinals (21st), "5pm", "1990s", "under-18", "e.g.", "end.Start",
  * "a < b". A file has an extension of a list, since "end.start" may be two

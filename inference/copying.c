@@ -322,12 +322,13 @@ static bool is_mark(const CopySpan *span)
 /* The characters of emphasis: **. */
 #define EMPHASIS "*_~" COPYING_CAPITALS
 
-/* Whether a mark can open a pair: <b>, [ of a link, or emphasis. */
+/* Whether a mark can open a pair: <b>, [b], [ of a link, or emphasis. */
 static bool opens(const char *mark)
 {
     size_t last = strlen(mark) - 1;
-    return *mark == '<' ? isalnum((unsigned char)mark[1]) && mark[last - 1] != '/'
-                        : mark[last] == '[' || !mark[strspn(mark, EMPHASIS)];
+    return last && strchr("<[", *mark)
+               ? isalnum((unsigned char)mark[1]) && mark[last - 1] != '/'
+               : mark[last] == '[' || !mark[strspn(mark, EMPHASIS)];
 }
 
 /* Whether </b> closes <b class="c">, ](a.md) [ or **, or ** another **. */
@@ -335,9 +336,10 @@ static bool closes(const char *close, const char *open)
 {
     size_t length = strlen(close + 1) - 1;
     if (*close == ']') return open[strlen(open) - 1] == '[';
-    if (strncmp(close, "</", 2)) return !close[strspn(close, EMPHASIS)] && !strcmp(close, open);
-    return *open == '<' && !strncmp(close + 2, open + 1, length - 1) &&
-           strchr(" \t\n>", open[length]);
+    if (!strchr("<[", *close) || close[1] != '/')
+        return !close[strspn(close, EMPHASIS)] && !strcmp(close, open);
+    return *open == *close && !strncmp(close + 2, open + 1, length - 1) &&
+           strchr(" \t\n>=]", open[length]);
 }
 
 /* Returns how many pairs there are. A half is closed if the other is one of the DEEP that are open. */

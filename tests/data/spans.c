@@ -147,7 +147,9 @@ TEST(markup)
         "⟪<br/>⟫ Hello", "⟪<br/>⟫⟪<br/>⟫", "“⟦<b>⟧Hello” she said");
     CHECK_ALL(builtin, NULL, "See ⟦[⟧the park⟦](https://a.org/b_(c) \"d\")⟧ now.",
               "⟦[⟧A dog⟦](a.md)⟧ runs⟦[^2]⟧ in ⟦[⟧it⟦](<b c.md>)⟧.", "⟪![⟫A dog⟪](a.png)⟫",
-              "a [b] (c)", "see ⟦[⟧it⟦](#b)⟧ ⟪[1]⟫", "So it is.⟪[[1]](https://a.org/b_(c))⟫",
+              "a [b] (c)", "⟦[b]⟧A⟦[/b]⟧ b ⟪[*]⟫", "⟪[url=https://a.org]⟫A dog⟪[/url]⟫",
+              "⟦[⟧code⟦](a.md)⟧ it", "⟪==⟫ A dog ⟪==⟫", "a ⟦==⟧ b=c, d = e",
+              "see ⟦[⟧it⟦](#b)⟧ ⟪[1]⟫", "So it is.⟪[[1]](https://a.org/b_(c))⟫",
               "It⟦[1](a.md)⟧ is", "⟦[⟧A dog⟦][b c]⟧ and ⟦[⟧it⟦][]⟧, [x] [y]",
               "See ⟦[⟧⟦![⟧A dog⟦](a.png)⟧⟦](b.md)⟧ now");
     CHECK_ALL(builtin, NULL, "A man⟦<sup>[a]</sup>⟧ on it⟦<sup><a href=\"#n\">2</a></sup>⟧.",

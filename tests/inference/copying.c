@@ -110,6 +110,8 @@ TEST(marks_in_pairs)
     assert_spans("▁le ▁prix ▁est ▁a", "0 1 2 3", nested, 5, "le <b><i>prix</i> est</b> a!", 0);
     assert_spans("▁le ▁prix ▁est ▁a", "0 2 1 3", nested, 5, "le <b>prix <i>est</i></b> a!", 0);
     assert_spans("▁le ▁est ▁a ▁2", "3 1 0 2", nested, 5, "le! <b><i>est</i> a 2</b>", 0);
+    CopySpan forum[] = {mark("[url=x]", 1, true), mark("[/url]", 3, false)};
+    assert_spans("▁le ▁prix ▁est ▁a", "0 2 1 3", forum, 2, "le [url=x]prix est[/url] a", 0);
     /* A word that changes places does not make pairs cross. */
     CopySpan beside[] = {mark("[", 0, true), mark("](a.md)", 2, false), mark("**", 2, true),
                          mark("**", 4, false)};
