@@ -169,6 +169,17 @@ static bool is_address(const GumboNode *node)
     return address;
 }
 
+/* Whether it is the 2 of H<sub>2</sub>O or m<sup>2</sup>. */
+static bool is_index(const GumboElement *e, const char *html)
+{
+    const char *at = e->original_tag.data;
+    const GumboNode *text = e->children.length == 1 ? e->children.data[0] : NULL;
+    return (e->tag == GUMBO_TAG_SUB || e->tag == GUMBO_TAG_SUP) && text && is_text(text) &&
+           strlen(text->v.text.text) <= 4 && at > html && isalpha((unsigned char)at[-1]) &&
+           (at < html + 3 || !isalpha((unsigned char)at[-2]) ||
+            !isalpha((unsigned char)at[-3]));
+}
+
 /* Whether an element is part of a line, as is one whose name is not HTML's: <my-name>. */
 static bool is_inline(const GumboElement *e)
 {
@@ -187,7 +198,8 @@ static void walk(Walk *w, const GumboNode *node, bool kept)
     if (node->type != GUMBO_NODE_ELEMENT) return;
     const GumboElement *e = &node->v.element;
     const GumboStringPiece *open = &e->original_tag, *close = &e->original_end_tag;
-    bool in_line = is_inline(e), keep = is_kept(e, kept) || is_address(node);
+    bool in_line = is_inline(e),
+         keep = is_kept(e, kept) || is_address(node) || is_index(e, w->document->html);
     int number = in_line ? ++w->document->elements : 0;
     if (in_line && keep && !kept && open->length && close->length && close->data > open->data) {
         add(w, UNIT_KEPT, number, open->data,

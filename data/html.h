@@ -5,7 +5,7 @@
  *
  * A block is what stands between two tags that are not inline. In its text, inline tags and comments
  * are <tN>, </tN> and <tN/>, which data/spans.h takes for markup; what must not be translated (code,
- * kbd, samp, var, translate="no", class="notranslate", links whose text is an address, #tag or @name) is {qN}, a placeholder; <, > and & are &lt;,
+ * kbd, samp, var, the 2 of H<sub>2</sub>O, translate="no", class="notranslate", links whose text is an address, #tag or @name) is {qN}, a placeholder; <, > and & are &lt;,
  * &gt; and &amp;, so that text stays text. Other character references are decoded.
  *
  * All bytes outside the blocks come back as they were: attributes, comments, scripts, styles, pre and

@@ -70,6 +70,8 @@ TEST(what_is_kept)
 {
     assert_html("<p>Run <code>make <i>x</i></code> now</p>", "Run {q1} now", "Lancez {q1}",
                 "<p>Lancez <code>make <i>x</i></code></p>");
+    assert_html("<p>H<sub>2</sub>O in man<sup>2</sup></p>", "H{q1}O in man<t2>2</t2>",
+                "man<t2>2</t2>: H{q1}O", "<p>man<sup>2</sup>: H<sub>2</sub>O</p>");
     assert_html("<p>Run <kbd>A</kbd> now</p>", "Run {q1} now", "Lancez maintenant",
                 "<p>Lancez maintenant <kbd>A</kbd></p>");
     assert_html(

@@ -153,7 +153,7 @@ TEST(markup)
               "It⟦[1](a.md)⟧ is", "⟦[⟧A dog⟦][b c]⟧ and ⟦[⟧it⟦][]⟧, [x] [y]",
               "See ⟦[⟧⟦![⟧A dog⟦](a.png)⟧⟦](b.md)⟧ now");
     CHECK_ALL(builtin, NULL, "A man⟦<sup>[a]</sup>⟧ on it⟦<sup><a href=\"#n\">2</a></sup>⟧.",
-              "⟦25⟧ ⟦m<sup>2</sup>⟧ of ⟦H<sub>2</sub>O⟧", "See ⟦<b>⟧⟦1⟧⟦</b>⟧ now",
+              "⟦25⟧ ⟦m<sup>2</sup>⟧ of ⟦H<sub>2</sub>O⟧ or ⟦H{q3}O⟧", "See ⟦<b>⟧⟦1⟧⟦</b>⟧ now",
               "a ⟦<sup>⟧long one⟦</sup>⟧ b", "⟪<v.loud Tom>⟫Yes.",
               "⟪<lang en>⟫Yes⟪</lang>⟫ ⟪<c.a.b>⟫");
 }
