@@ -119,7 +119,7 @@ static const char *space_between(const char *before, const char *kept, size_t *l
     while (last > 0 && (before[--last] & 0xC0) == 0x80) continue;
     if (*before) utf8_next(before + last, &a);
     if (*after) utf8_next(after, &b);
-    bool spaceless = is_spaceless(a) && is_spaceless(b);
+    bool spaceless = is_spaceless(a) && (is_spaceless(b) || !words_unspaced(a));  // 。5
     if (!*length && !spaceless && a && b) return *length = 1, " ";
     if (spaceless && strspn(kept, " ") >= *length) *length = 0;
     return kept;
