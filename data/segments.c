@@ -41,7 +41,7 @@ static const char *const pattern[PATTERNS] = {
     "|(<[A-Za-z][^<>]{0,99}>|\\{\\\\[^{}]{1,99}\\}){1,3}(?=[-\\p{Pd}\\u2022]\\s)"  // <i>- said in a subtitle
     "|\\[[ xX]\\]\\s"                                                           // - [x] task
     "|(--?(?=[\\p{Lu}\\p{Lo}\\p{Pi}\"\u00A1\u00BF])|[\u2012-\u2015]{1,2}(?=[\\p{L}\\p{Pi}\"\u00A1\u00BF]))"  // -Yes! —no!
-    "|#{1,6}\\s"                                                                // ## heading
+    "|(#{1,6}|={2,6})\\s"                                                                // ## heading
     "|>(?!=|>?\\w+<<)|\\|"                                                      // > quotation, | table, not >>fra<<
     "|\\(?(\\d{1,4}|[A-Za-z]|[ivx]{2,7}|[IVX]{2,7})\\)\\s"                      // 1) (a) iv)
     "|(\\d{1,3}(\\.\\d{1,3}){0,4}|[a-z]|[ivx]{2,7}|[IVX]{1,7})\\.\\s"

@@ -472,7 +472,7 @@ static bool is_wrap(const char *line, const char *text, const Segment *s)
         memchr(line, '|', (size_t)(text + s->begin - line)))
         return false;
     const char *mark = line + strspn(line, "> ");
-    if (*mark == '#' && words_blank(mark[strspn(mark, "#")])) return false;
+    if (strchr("#=", *mark) && words_blank(mark[strspn(mark, "#=")])) return false;
     size_t prefix = (size_t)(end - first);
     size_t quoted = (size_t)(mark - line);
     return (all_blank(first, 0, prefix) && !memchr(line, '>', quoted)) ||

@@ -57,8 +57,8 @@ check "--prefix begins a TEXT of several lines" cmp out lines
 printf '%s\n' 'jane visits' 'africa' '' 'my sister does not' 'see the red car' >text
 printf '%s\n' "$one" '' "$two" >lines
 gives "--wrapped joins the lines of a paragraph" lines --wrapped
-printf '%s\n' '# jane visits africa' '> jane vi-' "$(printf '> sits af\302\255')" '> rica' '> > my sister does not' '> > see the red car' '- jane visits' '  africa' '- my sister does not' 'see the red car' '> # jane visits africa' '> jane visits africa' >text
-printf '%s\n' "# $one" "> $one" "> > $two" "- $one" "- $two" "> # $one" "> $one" >lines
+printf '%s\n' '# jane visits africa' '> jane vi-' "$(printf '> sits af\302\255')" '> rica' '> > my sister does not' '> > see the red car' '- jane visits' '  africa' '- my sister does not' 'see the red car' '> # jane visits africa' '> jane visits africa' '' '== jane visits africa ==' 'jane visits africa' >text
+printf '%s\n' "# $one" "> $one" "> > $two" "- $one" "- $two" "> # $one" "> $one" '' "== $one ==" "$one" >lines
 gives "and of quotations, words with a hyphen, too, but no headings" lines --wrapped
 printf '%s\n' 'jane visits africa  ' 'my sister does not see the red car' '> > jane visits africa' '> my sister does not' '> see the red car' \
     'jane visits africa | jane visits africa' 'jane visits africa | jane visits africa' >text
@@ -127,6 +127,7 @@ awk 'BEGIN { split("Tom Mary Jane Paul Anna", name); split("met saw took gave so
 printf '%s\n' 'Tom MET cats.' 'Mary <b>SAW</b> DOGS.' '(Jane took HATS.)' 'TOM MET CATS.' >text
 "$BIN/translate" --quiet --model copies-model <text >out
 check "words in capitals come back in capitals" cmp out text
+check "no space follows a wide full stop" sh -c "'$BIN/translate' --quiet --model copies-model 'Tom met 東京。 Paul met cats.' | grep -q '。Paul met cats'"
 check "an unknown abbreviation stays" sh -c "'$BIN/translate' --quiet --model copies-model 'Paul met MJTA.' | grep -q MJTA"
 
 # ---- invisible characters ----

@@ -37,6 +37,7 @@ static const struct Case {
     {"en", "⟨Click <b>here!</b>⟩ +⟨Then wait.⟩"},
     {"en", "⟨[b]It is here.[/b]⟩ +⟨Then wait.⟩"},
     {"en", "-- ⟨A dog⟩"},
+    {"en", "=== ⟨A dog ===⟩"},
     {"en", "\\item ⟨A dog⟩"},
     {"en", "<p>⟨One.⟩ +⟨Two.⟩</p>"},
     {"en", "⟨A man sits⟩<br>⟨a dog barks.⟩"},
