@@ -11,6 +11,7 @@
 #include "base/options.h"
 #include "data/text.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -58,10 +59,10 @@ enum { BRACKETS = 1, TAG, TICKS, EMOJI };  // the groups in parentheses
 
 // clang-format off
 static const char BUILTIN[] =
-    "(?=[\\[\\]!<&`{$#%@:;=\\\\\\u00A7]|[0-9]</)(?:"
+    "(?=[\\[\\]!<&`{$#%@:;\\\\\\u00A7]|=(?<!\\S.)|[0-9]</)(?:"
     "\\[\\[([^\\[\\]]+(?:\\[[^\\[\\]]{0,99}\\][^\\[\\]]*){0,20})\\]\\](?!\\()"  // [[marked]]
     "|(\\[(?:[0-9]{1,4}|\\[[0-9]{1,4}\\]|\\^[^\\[\\]\\s]{1,40})\\](?:" LINK ")?"  // [1] [^a] [[1]](b.md)
-        "|\\[(?:/(?:[bius]|" BBCODE ")|[bius](?=\\][^\\n]{0,300}\\[/)|" BBCODE "(?:=[^\\[\\]]{1,200})?|\\*)\\](?!\\()"
+        "|\\[(?:/(?:[bius]|" BBCODE ")|[bius](?=\\][^\\[\\]\\n]{0,300}+\\[[/a-z])|" BBCODE "(?:=[^\\[\\]]{1,200})?|\\*)\\](?!\\()"
         "|!?\\[(?=" LABEL "(?:\\[" LABEL "\\]" LABEL "){0,2}\\](?:\\(|\\[" LABEL "\\]))"
         "|\\](?:" LINK "|\\[" LABEL "\\])"                        // [ and ](b.md "c") or ][b] of a link
         "|\\\\[nrt](?![a-z]{2,30}[{\\[])"                         // \n as two characters
@@ -70,7 +71,7 @@ static const char BUILTIN[] =
         "|[;:](?<!\\S.)['’]?-?[()DPpO/|*]+(?=[\\s.,!?]|$)"         // :-)
         "|:(?<![\\w:].)(?:[+-]1|[a-z][a-z0-9_+-]{1,40}):(?::[a-z0-9_+-]{2,40}:){0,9}(?![\\w`])"  // :+1:
         "|<su[bp](?:\\s[^<>]{1,200})?>(?:<a\\s[^<>]{1,300}>)?[^<>\\s]{1,4}(?:</a>)?</su[bp]>"
-        "|={2,6}(?<=^={2,6}|\\s={2,6})(?=\\s|$)"                  // == heading ==
+        "|={2,6}(?=\\s|$)"                              // == heading ==
         "|</?[0-9:.]{1,12}\\s?/?>"                                // <0>, </0>, <00:01:02.000>
         "|<(?:v|c|lang)(?:\\.[\\w.]{1,99})?(?: [^<>]{1,99})?>"    // of subtitles: <v Tom>
         "|\\{\\\\[^{}]{1,99}\\}"                                  // {\i1}
@@ -99,7 +100,7 @@ static const char BUILTIN[] =
         "\\p{Emoji_Modifier}]))[\\p{Emoji_Presentation}\\p{Extended_Pictographic}"
         "\\p{Emoji_Modifier}\\uFE0F\\u200D\\u20E3\\x{E0020}-\\x{E007F}]*)"
 
-    "|(?<![" WORD "])(?:(?=[" WORD "%+-]{0,300}[.:@/\\\\])(?:"
+    "|(?<![" WORD "])(?:(?<![+-])(?=[" WORD "-][" WORD "%+-]{0,300}+[.:@/\\\\])(?:"
     "(?:(?<![.+-])[A-Za-z][A-Za-z0-9+.-]*://|www\\.)" ADDRESS_REST  // https://a.org/b?c www.a.org
     "|(?<![.%+-])[" WORD "][" WORD ".%+-]*@[" WORD "-]+(?:\\.[" WORD "-]+){1,8}"
     "|(?<![.@/\\\\~-])(?:[" WORD "-]+\\.){1,8}"                   // a.org a.example/b
@@ -255,8 +256,9 @@ static bool is_plain(const Finder *f)
     for (size_t i = 0; i < f->length; i++) {
         unsigned char c = (unsigned char)f->text[i];
         bool joins = (c == '.' || c == ':') && i + 1 < f->length;
-        bool closes = i && ((strchr("()", c) && strchr("(:;-'", f->text[i - 1])) ||
-                            (strchr("+=", c) && f->text[i - 1] == c));
+        char last = i ? f->text[i - 1] : ' ';
+        bool closes = (strchr("()", c) && strchr("(:;-'", last)) || (c == '=' && last == c) ||
+                      (c == '+' && isupper((unsigned char)last));
         if (c >= 0xD9 || (c >= '0' && c <= '9') || strchr("[<&`{%@/\\$#_", c) || closes ||
             (joins && (unsigned char)f->text[i + 1] >= '0'))
             return false;
