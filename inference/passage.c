@@ -564,15 +564,15 @@ static bool find_tag(Passage *passage, const Passages *p, Error *error)
     while (passage->tag && words_blank(passage->text[passage->tag])) passage->tag++;
     if (passage->tag || text->tags < MANY_TAGS || all_blank(passage->text, 0, passage->length))
         return true;
-    char known[64] = "";
+    char begin[41], known[64] = "";
+    utf8_fit(begin, sizeof begin, passage->text);
     for (int id = 0, length = 0;
          id < tokenizer_vocab_size(p->tokenizer) && length < (int)sizeof known; id++)
         if (tokenizer_is_tag(p->tokenizer, id))
             length += snprintf(known + length, sizeof known - (size_t)length, " %s",
                                tokenizer_label(p->tokenizer, id));
-    return error_set(error,
-                     "'%.40s' begins with no tag that the model has learned, which are%s",
-                     passage->text, known);
+    return error_set(error, "'%s' begins with no tag that the model has learned, which are%s",
+                     begin, known);
 }
 
 bool passages_add(Passages *p, const char *text, size_t length, Error *error)

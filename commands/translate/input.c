@@ -173,9 +173,11 @@ void input_warn_unknown(Input *input, const StringList *words, const char *what)
         fprintf(news, "%s %lld%s", input->texts->count ? "text" : "line", input->line,
                 what ? ", " : ": ");
     fprintf(news, "%s%snot in this model's vocabulary", what ? what : "", what ? ": " : "");
-    for (int w = 0; w < words->count && w < MOST_WORDS; w++)
-        utf8_print(news, "%s %.80s%s", w ? "," : ":", words->item[w],
-                   strlen(words->item[w]) > 80 ? "…" : "");
+    for (int w = 0; w < words->count && w < MOST_WORDS; w++) {
+        char word[81];
+        bool whole = utf8_fit(word, sizeof word, words->item[w]);
+        fprintf(news, "%s %s%s", w ? "," : ":", word, whole ? "" : "…");
+    }
     if (words->count > MOST_WORDS)
         fprintf(news, ", and %s more", number_text(number, words->count - MOST_WORDS));
     fputc('\n', news);

@@ -428,9 +428,12 @@ static void warn(View *view, const TextAnswer *a)
     for (int i = 0; i < a->count; i++) {
         const StringList *lost = &a->sentence[i].missing;
         doubtful += a->sentence[i].doubtful, limit += a->sentence[i].limit;
-        for (int k = 0; k < lost->count; k++)
+        for (int k = 0; k < lost->count; k++) {
+            char span[61];
+            bool whole = utf8_fit(span, sizeof span, lost->item[k]);
             if (++missing <= MOST_MISSING)
-                fprintf(out, "%s %.60s", missing > 1 ? "," : " has no", lost->item[k]);
+                fprintf(out, "%s %s%s", missing > 1 ? "," : " has no", span, whole ? "" : "…");
+        }
     }
     if (missing > MOST_MISSING) fprintf(out, " and %d more", missing - MOST_MISSING);
     if (limit) fprintf(out, "%s was ended at its longest", missing ? " and" : "");

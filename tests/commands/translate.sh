@@ -114,6 +114,8 @@ check "no unknown character is shown as such" sh -c \
 translate 'one "Xavier" two (Ørsted)! One-two five' >out 2>err
 check "unknown words are named as typed" test "$(cat err)" = \
     "translate: not in this model's vocabulary: Xavier, Ørsted, One-two"
+translate "one €$(printf '%050d' 0 | sed 's/0/é/g') two" >out 2>err
+check "long ones up to a whole character" grep -q "éé…$" err
 translate "one two" >out 2>err
 check "and nothing if there are none" test ! -s err
 for i in 1 2 3 4 5 6; do echo "one two"; echo "Zoë$i"; done | translate >out 2>err
