@@ -80,6 +80,17 @@ static int largest(const float *x, int count, int stride)
     return at;
 }
 
+/* The link of target token i and source token j. Where both have several words, it is word by word. */
+static bool add_link(Links *links, int j, int i, float score, const int *target_word,
+                     const int *source_word, Error *error)
+{
+    Link link = {source_word[j], target_word[i], false, score};
+    do
+        if (!links_add(links, link, error)) return false;
+    while (++link.source < source_word[j + 1] && ++link.target < target_word[i + 1]);
+    return true;
+}
+
 bool align_links(Links *links, const float *share, int m, int n, const int *target_word,
                  const int *source_word, Error *error)
 {
@@ -88,8 +99,7 @@ bool align_links(Links *links, const float *share, int m, int n, const int *targ
     for (int i = 0; i < m && n; i++) {
         const float *row = share + (size_t)i * (size_t)width;
         int j = largest(row, n, 1);
-        if (!links_add(links, (Link){source_word[j], target_word[i], false, row[j]}, error))
-            return false;
+        if (!add_link(links, j, i, row[j], target_word, source_word, error)) return false;
     }
     int first_pass = links->count;
     for (int j = 0; j < n && m; j++) {
@@ -98,8 +108,7 @@ bool align_links(Links *links, const float *share, int m, int n, const int *targ
         if (k < first_pass) continue;
         int i = largest(share + j, m, width);
         float score = share[(size_t)i * (size_t)width + (size_t)j];
-        if (!links_add(links, (Link){source_word[j], target_word[i], false, score}, error))
-            return false;
+        if (!add_link(links, j, i, score, target_word, source_word, error)) return false;
     }
     sort_distinct(links);
     return true;

@@ -34,7 +34,8 @@ static bool find_words(IdLines *lines, int *word, int tokens, const char *text, 
 /* Decodes the tokens up to each token; the token is part of the word of the whole text in which that
  * text ends. The end of that text may differ: the bytes of a character that is not complete become
  * U+FFFD, and a space before a mark may go or stay with the next token. Such a token is part of the word
- * that goes on, or begins, where they differ. So is a token of blanks only, as "▁" before a placeholder. */
+ * that goes on, or begins, where they differ. A token of blanks only, as "▁" before a placeholder, is part of
+ * the next one's word. */
 bool words_of_ids(int *word, int *words, const Tokenizer *tokenizer, const int *id, int tokens,
                   const char *const *replacement, bool characters, Error *error)
 {
@@ -46,18 +47,20 @@ bool words_of_ids(int *word, int *words, const Tokenizer *tokenizer, const int *
     size_t length = strlen(all);
     int *word_at = words_number(words, all, length, characters, error);
     bool good = word_at;
-    for (size_t i = 0, from = 0; i < (size_t)tokens && good; i++) {
+    for (size_t i = 0, from = 0, blanks = 0; i < (size_t)tokens && good; i++) {
         good = tokenizer_decode_replaced(tokenizer, &part, id, i + 1, replacement, error);
         if (!good) break;
         size_t end = 0, last;
         while (part[end] && part[end] == all[end]) end++;
         while (words_blank(all[from])) from++;
         last = end;
-        if (part[end] || from >= end) {
+        bool blank = from >= end && !part[end];
+        if (part[end] || blank) {
             while (words_blank(all[last])) last++;
             last += last < length;
         }
         word[i] = last ? word_at[last - 1] : 0;
+        for (blanks += blank; blanks && !blank; blanks--) word[i - blanks] = word[i];
         from = end;
         free(part);
     }

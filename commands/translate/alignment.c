@@ -36,8 +36,8 @@ bool alignment_link(Links *links, AlignUnit unit, AlignBy by, const Snapshot *sn
     if (m < 1 || n < 1) return true;
     float *share = align_shares(snapshot, by.layer, by.head, error);
     if (!share) return false;
-    int *token = malloc((size_t)most * sizeof *token);
-    for (int t = 0; token && t < most; t++) token[t] = t;
+    int *token = malloc(((size_t)most + 1) * sizeof *token);
+    for (int t = 0; token && t <= most; t++) token[t] = t;
     bool words = unit == ALIGN_WORDS;
     bool good =
         (token || error_memory(error, "to align %d words", m)) &&

@@ -123,8 +123,8 @@ static bool show(View *view, SentenceAnswer *answer, int sentence, Error *error)
 
 /* ---- the answer ---- */
 
-/* The word, or character, of each token of a sentence's translation but </s>, for free(); NULL on
- * error. */
+/* The word, or character, in which each token of a sentence's translation ends, and after them their
+ * number, for free(); NULL on error. */
 static int *find_words(int *words, const SentenceAnswer *a, const Bundle *bundle,
                        bool characters, Error *error)
 {
@@ -134,14 +134,22 @@ static int *find_words(int *words, const SentenceAnswer *a, const Bundle *bundle
     else if (!words_of_ids(word, words, bundle->vocabulary.tokenizer[TARGET], h->id,
                            h->length - 1, a->replaced, characters, error))
         free(word), word = NULL;
+    if (word) word[h->length - 1] = *words;
     return word;
+}
+
+/* The word, or character, in which token t begins; a span may have several. */
+static int first_word(const SentenceAnswer *a, const int *word, int t)
+{
+    bool span = a->replaced && a->replaced[t];
+    while (span && t > 0 && word[t - 1] == word[t]) t--;  // the space before it
+    return t && word[t - 1] == word[t] ? word[t] : t ? word[t - 1] + 1 : 0;
 }
 
 /* answer->links (=) the links of all sentences, in words, tokens or characters of the whole text. */
 static bool find_links(const View *view, Answer *answer, Error *error)
 {
     const IdLines *lines = &view->passages->lines;
-    const Tokenizer *tokenizer = view->bundle->vocabulary.tokenizer[TARGET];
     int first = view->passage->first;
     TextAnswer *a = &answer->text;
     size_t length = strlen(a->text);
@@ -157,9 +165,10 @@ static bool find_links(const View *view, Answer *answer, Error *error)
         int words,
             *word = snapshot ? find_words(&words, s, view->bundle, characters, error) : NULL;
         Links own = {0};
-        for (int t = s->hypothesis->length - 1; characters && word && t >= 0; t--) {
-            bool goes_on = tokenizer_byte(tokenizer, s->hypothesis->id[t]) >> 6 == 2;
-            word[t] = t ? word[t - 1] + !goes_on : 0;  // the first of each token
+        for (int t = s->hypothesis->length - 1, begin = 0, last = -1; word && t >= 0; t--) {
+            if (characters || (s->replaced && s->replaced[t]))
+                begin = first_word(s, word, t), last = word[t];
+            if (word[t] == last) word[t] = begin;
         }
         if (unit != ALIGN_TOKENS) from[TARGET] = s->begin < length ? number[s->begin] : all;
         good = word && alignment_link(&own, unit, view->by, snapshot, source, word, error);
@@ -226,7 +235,7 @@ static bool put_hypothesis(JsonWriter *json, const View *view, const SentenceAns
     for (int w = 0; w < words; w++) {
         double sum = 0;
         for (int t = 0; t < h->length - 1; t++)
-            if (word[t] == w || (word[t] > w && (t == 0 || word[t - 1] < w))) sum += h->each[t];
+            if (first_word(a, word, t) <= w && w <= word[t]) sum += h->each[t];
         json_put_real(json, NULL, exp(sum));
     }
     json_close(json);

@@ -26,7 +26,7 @@ TEST(both_ways)
      * </s>. */
     static const float share[3][5] = {
         {.1f, .6f, .1f, .1f, .1f}, {.1f, .0f, .1f, .0f, .8f}, {.0f, .1f, .7f, .2f, .0f}};
-    static const int source_word[] = {0, 0, 1, 2}, target_word[] = {0, 1, 1};
+    static const int source_word[] = {0, 0, 1, 2, 3}, target_word[] = {0, 1, 1, 2};
     Links links = {0};
     Error error;
     /* x: A; y's first token, of what is no </s>, A (the first of equals); its second B. C is
@@ -226,8 +226,24 @@ TEST(a_space_that_is_a_token_belongs_to_the_next_word)
     assert_true(words_of_ids(word, &words, tokenizer, ids.id, 6, NULL, false, &error));
     assert_int_equal(words, 3);
     for (int i = 0; i < 6; i++) assert_int_equal(word[i], expected[i]);
+    /* ... of which several may be one token: "+49 30" */
+    const char *const span[] = {NULL, NULL, "+49 30", NULL, NULL, NULL};
+    assert_true(words_of_ids(word, &words, tokenizer, ids.id, 6, span, false, &error));
+    assert_int_equal(words, 4);
+    for (int i = 0; i < 6; i++) assert_int_equal(word[i], expected[i] + (i > 0));
     free(ids.id);
     tokenizer_free(tokenizer);
+}
+
+TEST(tokens_of_several_words_are_linked_word_by_word)
+{
+    static const float share[2][3] = {{.2f, .8f, .0f}, {.9f, .1f, .0f}};
+    static const int source_word[] = {0, 1, 4}, target_word[] = {0, 3, 4};  // "a" "b c d"
+    Links links = {0};
+    Error error;
+    assert_true(align_links(&links, share[0], 2, 2, target_word, source_word, &error));
+    assert_links(&links, "0-3 1-0 2-1 3-2");
+    links_free(&links);
 }
 
 TEST(links_of_characters)
