@@ -64,7 +64,7 @@ static bool copy_spans(SentenceAnswer *r, const Passages *p, const Sentence *s, 
         else good = strings_add(&r->missing, kept->text, error);
     }
     good = good && copying_spans(&r->text, span, count, p->bundle->vocabulary.tokenizer[TARGET],
-                                 r->replaced, &r->lazy, error);
+                                 r->replaced, r->shown, &r->lazy, error);
     for (int i = 0; good && i < count; i++)
         if (span[i].missing && strcmp(span[i].text, COPYING_CAPITALS))
             good = strings_add(&r->missing, span[i].text, error);
@@ -94,7 +94,8 @@ static bool render(SentenceAnswer *r, const Passages *p, int number, bool copies
     const Sentence *s = &p->sentence[number];
     const Hypothesis *h = r->hypothesis;
     r->replaced = calloc((size_t)h->length, sizeof *r->replaced);
-    if (!r->replaced) return error_memory(error, "for a translation");
+    r->shown = calloc((size_t)h->length, sizeof *r->shown);
+    if (!r->replaced || !r->shown) return error_memory(error, "for a translation");
     for (int t = 0; p->given && t < h->length; t++) r->replaced[t] = p->given->unknown[t];
     return (!copies || copying_choose(r->replaced, &r->lazy, error)) &&
            (!p->placeholder || put_back(r, p, s, error)) && copy_spans(r, p, s, error) &&
@@ -215,6 +216,8 @@ void answer_free(TextAnswer *a)
         snapshot_drop(&r->lazy);
         strings_free(&r->missing);
         free(r->replaced);
+        for (int t = 0; r->shown && t < r->hypothesis->length; t++) free(r->shown[t]);
+        free(r->shown);
         free(r->text);
     }
     free(a->sentence);

@@ -20,6 +20,7 @@ typedef struct SentenceAnswer {
     char *text;
     size_t begin;           // where it begins in the text of all
     const char **replaced;  // [length] the text of each <unk> and placeholder; NULL: none
+    char **shown;           // [length] the same with marks and copied spans, as in text
     LazySnapshot lazy;
     StringList missing;  // spans that are not in the text
     bool limit;          // it was ended by the limit of its length

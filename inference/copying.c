@@ -502,15 +502,15 @@ static bool decode_spans(char **text, bool *missing, const SpanText *st, CopySpa
 }
 
 bool copying_spans(char **text, CopySpan *span, int count, const Tokenizer *tokenizer,
-                   const char *const *copied, LazySnapshot *lazy, Error *error)
+                   const char *const *copied, char **shown, LazySnapshot *lazy, Error *error)
 {
     int m = lazy->target_length;
     SpanText st = {.tokenizer = tokenizer,
                    .id = lazy->target,
-                   .replacement = calloc((size_t)m, sizeof *st.replacement),
+                   .replacement = shown,
                    .m = m,
                    .n = lazy->source_length};
-    bool missing, good = st.replacement || error_memory(error, "to copy spans");
+    bool missing, good = true;
     *text = NULL;
     for (int t = 0; good && t < m; t++)
         if (copied[t] && !(st.replacement[t] = strdup(copied[t])))
@@ -524,8 +524,6 @@ bool copying_spans(char **text, CopySpan *span, int count, const Tokenizer *toke
         free(*text), *text = NULL;
         good = good && decode_spans(text, &missing, &st, span, count, error);
     }
-    for (int t = 0; st.replacement && t < m; t++) free(st.replacement[t]);
-    free(st.replacement);
     free(st.share);
     return good;
 }

@@ -60,7 +60,9 @@ bool words_of_ids(int *word, int *words, const Tokenizer *tokenizer, const int *
             last += last < length;
         }
         word[i] = last ? word_at[last - 1] : 0;
-        for (blanks += blank; blanks && !blank; blanks--) word[i - blanks] = word[i];
+        if (i && replacement && replacement[i] && !*replacement[i]) word[i] = word[i - 1];
+        else blanks += blank;
+        for (; blanks && !blank; blanks--) word[i - blanks] = word[i];
         from = end;
         free(part);
     }

@@ -132,7 +132,7 @@ static int *find_words(int *words, const SentenceAnswer *a, const Bundle *bundle
     int *word = malloc((size_t)h->length * sizeof *word);
     if (!word) error_memory(error, "for the words of a translation");
     else if (!words_of_ids(word, words, bundle->vocabulary.tokenizer[TARGET], h->id,
-                           h->length - 1, a->replaced, characters, error))
+                           h->length - 1, (const char *const *)a->shown, characters, error))
         free(word), word = NULL;
     if (word) word[h->length - 1] = *words;
     return word;
@@ -141,8 +141,7 @@ static int *find_words(int *words, const SentenceAnswer *a, const Bundle *bundle
 /* The word, or character, in which token t begins; a span may have several. */
 static int first_word(const SentenceAnswer *a, const int *word, int t)
 {
-    bool span = a->replaced && a->replaced[t];
-    while (span && t > 0 && word[t - 1] == word[t]) t--;  // the space before it
+    while (a->shown[t] && t > 0 && word[t - 1] == word[t]) t--;  // the space before it
     return t && word[t - 1] == word[t] ? word[t] : t ? word[t - 1] + 1 : 0;
 }
 
@@ -166,8 +165,7 @@ static bool find_links(const View *view, Answer *answer, Error *error)
             *word = snapshot ? find_words(&words, s, view->bundle, characters, error) : NULL;
         Links own = {0};
         for (int t = s->hypothesis->length - 1, begin = 0, last = -1; word && t >= 0; t--) {
-            if (characters || (s->replaced && s->replaced[t]))
-                begin = first_word(s, word, t), last = word[t];
+            if (characters || s->shown[t]) begin = first_word(s, word, t), last = word[t];
             if (word[t] == last) word[t] = begin;
         }
         if (unit != ALIGN_TOKENS) from[TARGET] = s->begin < length ? number[s->begin] : all;
@@ -226,11 +224,7 @@ static bool put_hypothesis(JsonWriter *json, const View *view, const SentenceAns
     int words, *word = find_words(&words, a, view->bundle, false, error);
     if (!word) return false;
     view_put_tokens(json, view->bundle, h->id, h->each, h->length);
-    char *text = NULL;
-    bool good = tokenizer_decode_replaced(view->bundle->vocabulary.tokenizer[TARGET], &text,
-                                          h->id, (size_t)h->length - 1, a->replaced, error) &&
-                put_words(json, "words", text, error);
-    free(text);
+    bool good = put_words(json, "words", a->text, error);
     json_open_array(json, "confidence");
     for (int w = 0; w < words; w++) {
         double sum = 0;

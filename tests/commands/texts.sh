@@ -159,6 +159,7 @@ translate <text >out
 translate "jane visits africa" "the cat sees the dog" "jane visits africa" >plain
 check "tags and emoji change no word" sh -c 'sed "s/😀 //; s/<[^<>]*>//g" out | cmp - plain'
 check "and stand beside their words" sh -c 'sed -n 1p out | grep -q "^jane 😀 " && sed -n 3p out | grep -q "^<i>jane</i> "'
+check "links count them as words" test "$(translate --align "jane 😀 visits africa")" = "jane 😀 visite l'afrique ||| 0-0 1-1 2-2 3-3"
 "$BIN/translate" --model "$here/data/toy/model.safetensors" "my sister does not see the <i>red car</i>" >out 2>err
 check "a tag opens before it is closed, where words change places" grep -qx "ma sœur ne voit pas la <i>voiture rouge</i>" out
 printf '%s\n' 'my sister does not see the <b><i>red</i> car</b>' '<a href="x">my <b>sister</b></a> does not see the <b>red</b> <i>car</i>' \

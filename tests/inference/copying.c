@@ -176,14 +176,16 @@ static char *translate_spans(Bundle *bundle, const char *text, const char *const
     const Hypothesis *best = out.sentence->hypothesis;
     LazySnapshot lazy = copying_snapshot(&bundle->model, &lines, 0, best);
     const char **copied = calloc((size_t)best->length, sizeof *copied);
+    char **shown = calloc((size_t)best->length, sizeof *shown);
     assert_true(copying_choose(copied, &lazy, &error));
     if (!copying_spans(&translated, span, count, bundle->vocabulary.tokenizer[TARGET], copied,
-                       &lazy, &error))
+                       shown, &lazy, &error))
         fail_msg("%s", error.text);
     *missing = 0;
     for (int i = 0; i < count; i++) *missing += span[i].missing;
     snapshot_close(lazy.taken);
-    free(copied), free(ids.id), free(begin.id);
+    for (int t = 0; t < best->length; t++) free(shown[t]);
+    free(shown), free(copied), free(ids.id), free(begin.id);
     translations_free(&out);
     idlines_free(&lines);
     workers_stop(workers);
