@@ -6,15 +6,15 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/file.h"
 #include "base/hash.h"
 #include "base/textstream.h"
 #include "base/utf8.h"
 #include "commands/serve/drawing.h"
 #include "commands/serve/language.h"
 #include "data/html.h"
+#include "data/text.h"
 
-enum { MOST_ALTERNATIVES = 10, COUNTERS = 4096, KEYS_LIMIT = 1 << 24 };
+enum { MOST_ALTERNATIVES = 10, COUNTERS = 4096 };
 
 /* The requests of an address or key in a minute. */
 typedef struct Counter {
@@ -539,24 +539,28 @@ void interface_answer(Exchange *e, void *interface)
 
 static bool read_keys(Interface *in, Error *error)
 {
-    static const char blanks[] = " \t\r";
+    static const char blanks[] = " \t";
     const char *path = in->settings->api_keys;
-    char *text = file_read_input(path, KEYS_LIMIT, NULL, error), *rest = text, *key;
-    if (!text) return false;
+    TextReader reader;
+    TextResult result = TEXT_ERROR;
+    const char *line;
+    size_t length;
     in->keys = json_object();
-    bool good = true;
-    for (int line = 1; good && (key = strsep(&rest, "\n")); line++) {
-        key += strspn(key, blanks);
-        for (size_t end = strlen(key); end && strchr(blanks, key[end - 1]);) key[--end] = 0;
-        good = !strpbrk(key, blanks) ||
+    bool good = text_open(&reader, path, error);
+    while (good && (result = text_next(&reader, &line, &length, error)) == TEXT_LINE) {
+        line += strspn(line, blanks);
+        char *key = strndup(line, length = strcspn(line, blanks));
+        good = !line[length + strspn(line + length, blanks)] ||
                error_set(error,
-                         "%s, line %d: an API key has no blank in it: write one on each line",
-                         path, line);
-        if (*key) json_object_set_new(in->keys, key, json_true());
+                         "%s, line %zu: an API key has no blank in it: write one on each line",
+                         path, reader.line);
+        if (key && *key) json_object_set_new(in->keys, key, json_true());
+        free(key);
     }
-    free(text);
-    return good && (json_object_size(in->keys) ||
-                    error_set(error, "%s has no API key in it: write one on each line", path));
+    text_close(&reader);
+    return good && result == TEXT_END &&
+           (json_object_size(in->keys) ||
+            error_set(error, "%s has no API key in it: write one on each line", path));
 }
 
 Interface *interface_open(const ServeSettings *settings, Service *service, Error *error)

@@ -92,7 +92,7 @@ check "long texts have a lower priority than the server" \
     sh -c "cat /proc/$server/task/*/stat | cut -d' ' -f19 | grep -qx $((own < 9 ? own + 10 : 19))"
 kill -TERM "$server"
 check "SIGTERM ends it" ends 0
-printf 'first\n\n  second \r\n' >keys
+printf '\357\273\277  second \r\n\nfirst\n' >keys
 if [ -n "$browser" ] && command -v node >/dev/null; then
     serve --model "en-en=$model" --api-keys keys --limit-characters 50
     timeout 200 node "$here/tests/fixtures/serve-page.js" "$browser" "http://127.0.0.1:$port/" "$scratch/second" first >checks 2>errors
@@ -134,5 +134,6 @@ for pair in zh-Hans en-fr-ca; do
     wrong "no pair: $pair" 1 "SOURCE-TARGET=PATH, such as en-fr=checkpoints/mine or pt-BR-en=" timeout 60 "$BIN/serve" --model "$pair=$model"
 done
 wrong "an expression that is none" 1 "^serve: --protect cannot use the regular expression '('" timeout 60 "$BIN/serve" --model "$model" --protect "("
+wrong "a key that is no UTF-8" 1 "latin:2: not valid UTF-8" sh -c "printf 'one\n\374ber\n' >latin; timeout 60 '$BIN/serve' --model '$model' --api-keys latin"
 wrong "a file without keys" 1 "has no API key" "$BIN/serve" --model "$model" --api-keys /dev/null
 wrong "an option of translate" 2 "leave out --n-best" "$BIN/serve" --n-best 3
