@@ -388,7 +388,11 @@ static void translate(Interface *in, Exchange *e)
     if (good) e->pair = job->task.pair->name;
     if (good && texts && html && !read_html(job, &error))
         good = false, exchange_error(e, 400, "%s", error.text);
-    if (job->texts == 1 && !job->document) job->task.beginning = text_of(e->request, "prefix");
+    const char *prefix = text_of(e->request, "prefix");
+    if (job->texts == 1 && !job->document) job->task.beginning = prefix;
+    else if (good && prefix && *prefix)
+        good = false,
+        exchange_error(e, 400, "Invalid request: prefix is that of one text, not HTML");
     if (good && !job->task.count) answer_translation(job, NULL), good = false;
     if (good) exchange_wait(e);
     if (good && service_add(in->service, &job->task)) return;

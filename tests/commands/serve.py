@@ -72,6 +72,8 @@ if which == "all":
     check("alternatives leave the best translation", more["translatedText"] == plain, (plain, more))
     begun = post("/translate", q=text, prefix="anna", **PAIR)[1]["translatedText"]
     check("a prefix", begun.startswith("anna"), begun)
+    for more in {"q": [text, text]}, {"q": text, "format": "html"}:
+        refuses("a prefix of other than one text", 400, "Invalid request: prefix is that of one text, not HTML", post("/translate", prefix="anna", **more, **PAIR))
     page = "<!-- a --><p class='x'>the <b>red</b> car</p><script>var p = '<p>';</script><pre>b</pre>"
     answer = post("/translate", q=page, format="html", **PAIR)[1]["translatedText"]
     check("HTML", answer.startswith("<!-- a --><p class='x'>") and answer.endswith("</p><script>var p = '<p>';</script><pre>b</pre>") and
