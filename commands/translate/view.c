@@ -169,7 +169,8 @@ static bool find_links(const View *view, Answer *answer, Error *error)
             if (word[t] == last) word[t] = begin;
         }
         if (unit != ALIGN_TOKENS) from[TARGET] = s->begin < length ? number[s->begin] : all;
-        good = word && alignment_link(&own, unit, view->by, snapshot, source, word, error);
+        good = word && ((unit != ALIGN_TOKENS && !words) ||
+                        alignment_link(&own, unit, view->by, snapshot, source, word, error));
         for (int k = 0; good && k < own.count; k++) {
             Link link = own.link[k];
             link.source += from[SOURCE], link.target += from[TARGET];
@@ -348,8 +349,10 @@ static bool put_members(JsonWriter *json, const View *view, const TextAnswer *a,
     if (a->count == 0) json_put_texts(json, "words", NULL, 0);
     if (a->count == 0) json_put_reals(json, "confidence", NULL, 0);
     if (a->count == 1 && !put_hypothesis(json, view, a->sentence, error)) return false;
-    if (view->request->align && links && a->count)
+    if (view->request->align && links && a->count) {
+        if (!put_words(json, "target_words", a->text, error)) return false;
         links_put(json, view->request->align_unit, links);
+    }
     put_doubts(json, a, source);
     return !show || a->count != 1 || put_attention(json, view, a->sentence, error);
 }

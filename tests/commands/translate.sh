@@ -209,7 +209,7 @@ for found, expected in zip(out["confidence"], [p[0], p[1], p[2] * p[3], p[4], p[
     assert abs(found - expected) < 1e-9
 assert abs(sum(out["log_probabilities"]) - out["log_probability"]) < 1e-9'
     "$BIN/translate" --quiet --model "$here/data/toy/model.safetensors" --json --align "車を jane" >out
-    check "--align has the words that it counts, and their unit" grep -q '"source_words":\["車","を","jane"\],"text".*"unit":"word","alignment"' out
+    check "--align has the words that it counts, and their unit" grep -q '"source_words":\["車","を","jane"\],"text".*"target_words":\[.*\],"unit":"word","alignment"' out
     "$BIN/translate" --quiet --model "$here/data/toy/model.safetensors" --json --given "jane visite la chine" "jane visits africa in september" >out
     check "that of a given translation, too" grep -q '"confidence":\[0.9[0-9.]*,0.9[0-9.]*,0.00[0-9.]*,0.000[0-9.]*\],"cut":0,' out
     python3 -c '
