@@ -1,6 +1,7 @@
 /* idlines.c -- lines of text as token ids; see idlines.h. */
 #include "inference/idlines.h"
 
+#include <ctype.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -118,6 +119,10 @@ static bool find_unknown(IdLines *lines, const Tokenizer *tokenizer, size_t firs
         if (lines->ids.id[t] != ID_UNKNOWN) continue;
         size_t next = t - first + 1, from = (size_t)begin->id[t - first];
         size_t to = next < begin->count ? (size_t)begin->id[next] : length;
+        if (to < length && t + 1 < count && tokenizer_type(tokenizer) == TOKENIZER_WORD &&
+            ispunct((unsigned char)text[to]) && text[to] != '\'' &&
+            *tokenizer_label(tokenizer, lines->ids.id[t + 1]) != text[to])
+            to++;  // the word goes on to the space that begins there; but not man's
         if (!add_unknown(lines, tokenizer, t, text, length, from, to))
             return error_memory(error, "for an unknown word");
     }

@@ -114,6 +114,8 @@ check "no unknown character is shown as such" sh -c \
 translate 'one "Xavier" two (Ørsted)! One-two five' >out 2>err
 check "unknown words are named as typed" test "$(cat err)" = \
     "translate: not in this model's vocabulary: Xavier, Ørsted, One-two"
+translate --show "(Xavier) one" >out 2>err
+check "with the bracket behind them" grep -q "(Xavier)" out
 translate "one €$(printf '%050d' 0 | sed 's/0/é/g') two" >out 2>err
 check "long ones up to a whole character" grep -q "éé…$" err
 translate "one two" >out 2>err
