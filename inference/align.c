@@ -80,7 +80,7 @@ static int largest(const float *x, int count, int stride)
     return at;
 }
 
-/* The link of target token i and source token j. Where both have several words, it is word by word. */
+/* The link of target token i and source token j; word by word where both have several. */
 static bool add_link(Links *links, int j, int i, float score, const int *target_word,
                      const int *source_word, Error *error)
 {

@@ -39,7 +39,8 @@ typedef struct Links {
 } Links;
 
 /* *links (=) step (3).   share [m,n+1]: m target and n source tokens without </s>
- * target_word [m+1], source_word [n+1]: the word of each token, from 0, ascending, and their number. */
+ * target_word [m+1], source_word [n+1]: the word of each token, from 0, ascending, and their
+ * number. */
 bool align_links(Links *links, const float *share, int m, int n, const int *target_word,
                  const int *source_word, Error *error);
 

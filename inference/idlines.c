@@ -34,9 +34,9 @@ static bool find_words(IdLines *lines, int *word, int tokens, const char *text, 
 
 /* Decodes the tokens up to each token; the token is part of the word of the whole text in which that
  * text ends. The end of that text may differ: the bytes of a character that is not complete become
- * U+FFFD, and a space before a mark may go or stay with the next token. Such a token is part of the word
- * that goes on, or begins, where they differ. A token of blanks only, as "▁" before a placeholder, is part of
- * the next one's word. */
+ * U+FFFD, and a space before a mark may go or stay with the next token. Such a token is part of the
+ * word that goes on, or begins, where they differ. A token of blanks only, as "▁" before a
+ * placeholder, is part of the next one's word. */
 bool words_of_ids(int *word, int *words, const Tokenizer *tokenizer, const int *id, int tokens,
                   const char *const *replacement, bool characters, Error *error)
 {

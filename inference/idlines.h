@@ -45,7 +45,7 @@ Packed idlines_packed(const IdLines *lines);
 void idlines_clear(IdLines *lines);  // keeps the memory
 void idlines_free(IdLines *lines);
 
-/* The words, or characters, of the text that tokenizer_decode_replaced returns: word [tokens] (=) that
- * in which each token ends, of one that is only a space that of the next one; *words (=) their number. */
+/* The words, or characters, of the text that tokenizer_decode_replaced returns: word [tokens] (=)
+ * that in which each token ends; a space alone has that of the next token. *words (=) their number. */
 bool words_of_ids(int *word, int *words, const Tokenizer *tokenizer, const int *id, int tokens,
                   const char *const *replacement, bool characters, Error *error);

@@ -22,8 +22,8 @@ typedef struct AlignBy {
  * all layers, which align better than a single head. */
 bool alignment_choose(AlignBy *by, bool guided, const Choice *choice, int layers, Error *error);
 
-/* links (=) those of the snapshot's pair, of its words, tokens or characters. source_word [n+1], target_word
- * [m+1]: the word or the first character of each token, as in IdLines. */
+/* links (=) those of the snapshot's pair, of its words, tokens or characters. source_word [n+1],
+ * target_word [m+1]: the word or the first character of each token, as in IdLines. */
 bool alignment_link(Links *links, AlignUnit unit, AlignBy by, const Snapshot *snapshot,
                     const int *source_word, const int *target_word, Error *error);
 
