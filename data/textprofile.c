@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unicode/uchar.h>
 
-enum { SAMPLE = 20000, USUAL = 100 };
+enum { SAMPLE = 20000, USUAL = 100, LONG = 2000 };  // lines, per cent, bytes
 static const int PER_CENT[PROFILE_LENGTHS] = {50, 90, 95, 99};
 
 #define FIELD(name) offsetof(TextProfile, name)
@@ -74,6 +74,7 @@ static bool span_changes(bool *changes, Spans spans[SIDES], const SpanRules *rul
                          CorpusSentence source, CorpusSentence target, Error *error)
 {
     *changes = false;
+    if (source.length > LONG || target.length > LONG) return true;
     if (!spans_find(&spans[SOURCE], rules, source.text, source.length, NULL, NULL, error))
         return false;
     const Span *first = spans[SOURCE].span;

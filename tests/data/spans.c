@@ -392,8 +392,8 @@ TEST(linear)
         ":)",    "$ $a", "[[a](", "<sup>", "+1 1 1 1 ", "1.2345, ",  "#a @b ",  "<%",
         "1-a.1", "([",   "{a}/"};
     for (size_t i = 0; i < sizeof CASE / sizeof *CASE; i++) {
-        double few = seconds_for(CASE[i], 1 << 11), many = seconds_for(CASE[i], 1 << 15);
-        if (many > 64 * few + 0.1) fail_msg("%s: %.3f s, %.3f s", CASE[i], few, many);
+        double few = seconds_for(CASE[i], 1 << 11), many = seconds_for(CASE[i], 1 << 14);
+        if (many > 24 * few + 0.1) fail_msg("%s: %.3f s, %.3f s", CASE[i], few, many);
     }
     assert_true(seconds_for("See https://a.org, 10:30. ", 1 << 18) < 8);
 }
