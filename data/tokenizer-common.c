@@ -74,9 +74,10 @@ int pieces_first_byte(const Pieces *pieces)
     return pieces_row(pieces, PIECE_BYTE, "<0x%02X>", 0, 256);
 }
 
-bool piece_goes_on(const char *piece)
+bool piece_goes_on(TokenizerType type, const char *piece)
 {
     unsigned code;
+    if (type == TOKENIZER_WORD || type == TOKENIZER_CHAR) return false;
     utf8_next(piece, &code);
     return strncmp(piece, TOKENIZER_SPACE, strlen(TOKENIZER_SPACE)) && words_letter(code);
 }

@@ -276,10 +276,9 @@ const char *tokenizer_shown(const Tokenizer *tokenizer, int32_t id)
         try {
             for (int i = 0; i < tokenizer->vocab_size; i++) {
                 const bool special = i <= ID_UNKNOWN || i == tokenizer->vocab_size - 1;
-                const bool whole = special || tokenizer->type == TOKENIZER_WORD ||
-                                   tokenizer->type == TOKENIZER_CHAR ||
-                                   !piece_goes_on(tokenizer_piece(tokenizer, i));
-                tokenizer->shown.push_back(std::string(whole ? "" : "·") +
+                const bool goes_on =
+                    !special && piece_goes_on(tokenizer->type, tokenizer_piece(tokenizer, i));
+                tokenizer->shown.push_back(std::string(goes_on ? "·" : "") +
                                            tokenizer_label(tokenizer, i));
             }
         } catch (const std::bad_alloc &) {

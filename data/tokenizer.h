@@ -227,5 +227,6 @@ bool unknown_push(Ids *ids, Ids *begin, const char *text, size_t place, size_t e
 /* The bytes of the punctuation mark that a text begins with and that the type word splits off, or 0. */
 size_t tokenizer_mark(const char *text);
 
-/* Whether a piece goes on with a word, in a script that puts spaces between words. */
-bool piece_goes_on(const char *piece);
+/* Whether a piece goes on with a word, in a script that puts spaces between words; not one of a type whose
+ * pieces are words or single characters. */
+bool piece_goes_on(TokenizerType type, const char *piece);

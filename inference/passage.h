@@ -57,12 +57,12 @@ typedef struct Passage {
 typedef struct Passages {
     /* the caller may set, after passages_open */
     bool whole;  // a text is one sentence, as a given translation needs
-    bool plain;  // no spans, no other case
+    bool plain;  // no spans, no other case; true of a model that translates numbers
     bool kept;   // the next text has nothing to translate
     const IdLines
         *given;  // the translation of the only text, which has its unknown words; or NULL
     /* set by passages_open */
-    bool numbers;  // the model has learned to translate them: all of a line without letters
+    bool numbers;  // the model translates them (TextProfile.numbers): a line is read as it is
     const Bundle *bundle;
     const PassageConfig *config;
     const Tokenizer *tokenizer;  // of the source

@@ -554,11 +554,12 @@ static bool read_keys(Interface *in, Error *error)
     while (good && (result = text_next(&reader, &line, &length, error)) == TEXT_LINE) {
         line += strspn(line, blanks);
         char *key = strndup(line, length = strcspn(line, blanks));
-        good = !line[length + strspn(line + length, blanks)] ||
-               error_set(error,
-                         "%s, line %zu: an API key has no blank in it: write one on each line",
-                         path, reader.line);
-        if (key && *key) json_object_set_new(in->keys, key, json_true());
+        good = (key || error_memory(error, "for an API key")) &&
+               (!line[length + strspn(line + length, blanks)] ||
+                error_set(error,
+                          "%s, line %zu: an API key has no blank in it: write one on each line",
+                          path, reader.line));
+        if (good && *key) json_object_set_new(in->keys, key, json_true());
         free(key);
     }
     text_close(&reader);

@@ -101,9 +101,8 @@ static bool read_tokens(Tokenizer *t)
         const Piece *p = &t->pieces.piece[id];
         const char *text = t->piece[id] = strndup((const char *)p->text.at, p->text.count);
         if (!text) return false;
-        TokenizerType type = tokenizer_type(t);
-        bool whole = id <= ID_UNKNOWN || type == TOKENIZER_WORD || type == TOKENIZER_CHAR;
-        const char *dot = whole || !piece_goes_on(text) ? "" : "·";
+        bool goes_on = id > ID_UNKNOWN && piece_goes_on(tokenizer_type(t), text);
+        const char *dot = goes_on ? "·" : "";
         if (asprintf(&t->shown[id], "%s%s", dot, tokenizer_label(t, id)) < 0)
             return t->shown[id] = NULL, false;
         if (p->type == PIECE_NORMAL && p->score < t->least) t->least = p->score;
