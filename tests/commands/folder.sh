@@ -96,12 +96,12 @@ check "stays" cmp alone/best.safetensors bare/best.safetensors
 if cc -shared -fPIC -D_GNU_SOURCE -o faults.so "$here/tests/fixtures/faults.c" -ldl && ! nm "$BIN/train" | grep -q -e __asan -e __tsan; then
     # fault NAME K DIR: trains; the K-th call fails, a rename by killing the program
     fault() {
-        head -c 16 /dev/zero >count
+        head -c 136 /dev/zero >count
         env FAULT=$1 FAULT_AT=$2 FAULT_COUNT=count FAULT_FORKS=1 LD_PRELOAD=./faults.so "$BIN/train" $corpus \
             $tiny --quiet --valid-every 10 --max-updates 20 --output $3 2>err
     }
     fault kill 0 whole
-    steps=$(od -An -td8 -N8 count | tr -d ' ') wrong=
+    steps=$(od -An -td8 -j112 -N8 count | tr -d ' ') wrong=
     for step in $(seq 1 "$steps"); do
         fault kill $step killed
         [ $? = 137 ] && fault kill 0 killed && cmp whole/last.safetensors killed/last.safetensors &&

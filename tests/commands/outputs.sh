@@ -56,7 +56,7 @@ made() {
 outputs() {
     kind=$1 run=$1 bad=
     shift
-    step train "$latest" "$BIN/train" $corpus $tiny --d-model 8 --max-length 40 --normalization identity --max-updates 3 --valid-every 3 \
+    step train "$latest" "$BIN/train" $corpus $tiny --d-model 8 --max-length 40 --max-updates 3 --valid-every 3 \
         --threads 1 --output "$run" "$@"
     size=$(sed -n 's/^vocabulary *\([0-9]*\) .*/\1/p' step.err)
     step "weights.tsv" sh -c '! grep -q "a	b" "$0/weights.tsv"' "$run"

@@ -235,12 +235,12 @@ bpe --init old
 says "characters without a token" "^  lost  .*ѣ U+0463 (1): the vocabulary has no token for them; --extend-vocabulary N adds them$"
 "$latest" "$BIN/train" $corpus $tiny --learning-rate 1 --max-updates 30 --valid-every 10 --schedule constant --output none 2>err
 says "a model that learns nothing" "^warning .* after the warm-up; if the next validation says so too, try a --learning-rate below 1, "
-"$latest" "$BIN/train" $corpus $tiny --max-updates 200 --valid-every 100 --output well 2>err
+"$latest" "$BIN/train" $corpus $tiny --normalization text --max-updates 200 --valid-every 100 --output well 2>err
 check "no such warning when it learns" sh -c '! grep "after the warm-up;" err'
 
 # ---- references that the model writes otherwise ----
 exact() {
-    "$latest" "$BIN/train" $(echo $corpus | sed "s/valid[.]t/$1/") $tiny --init well --learning-rate 1e-8 --max-updates 1 \
+    "$latest" "$BIN/train" $(echo $corpus | sed "s/valid[.]t/$1/") $tiny --normalization text --init well --learning-rate 1e-8 --max-updates 1 \
         --valid-every 1 --output "from-$1" 2>&1 | sed -n 's/ translations exact.*BLEU/, BLEU/p' | head -n 1
 }
 perl -CSD -pe 'tr/A-Z/\x{ff21}-\x{ff3a}/; s/$/  /' valid.t >wide.t

@@ -5,7 +5,7 @@ cd "$(dirname "$0")/../.." || exit 1
 . tests/fixtures/checks.sh
 
 language 400 60
-options="$tiny --normalization identity --micro-tokens 60 --dropout 0.2 --quiet
+options="$tiny --micro-tokens 60 --dropout 0.2 --quiet
     --valid-source valid.s --valid-target valid.t"
 corpus="--train-source train.s --train-target train.t"
 train() { "$latest" "$BIN/train" $options $corpus "$@"; }

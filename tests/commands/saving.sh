@@ -12,7 +12,7 @@ child=$(nm "$BIN/train" | grep -q __tsan || echo yes)
     --attention waits.png jane >waits.out 2>waits.err; echo $? >waits.status) &
 
 language 400 60
-tiny="$tiny --tokenizer char --normalization identity --max-length 60 --threads 2 --micro-tokens 60 --valid-every 10 --max-updates 30"
+tiny="$tiny --tokenizer char --max-length 60 --threads 2 --micro-tokens 60 --valid-every 10 --max-updates 30"
 train() { "$latest" "$BIN/train" $corpus $tiny --quiet "$@"; }
 # said COUNT PATTERN: standard error has so many lines with the pattern, and no others.
 said() { test "$(grep -c -- "$2" err)" -eq "$1" -a "$(wc -l <err)" -eq "$1"; }
