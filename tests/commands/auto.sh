@@ -26,7 +26,7 @@ larger() { for side in s t; do awk -v n="$1" '{ for (k = 0; k < n; k++) print $0
 auto_larger() { (corpus=$(echo "$corpus" | sed 's/train[.]/many./g') && auto "$@"); }
 for pairs in 39600:128 48000:256; do
     larger $((${pairs%:*} / 400))
-    auto_larger --no-byte-fallback --tokenizer word --vocab-size 60 --dry-run --output run
+    auto_larger --no-byte-fallback --tokenizer word --normalization identity --vocab-size 60 --dry-run --output run
     says "of ${pairs%:*} pairs, a width of ${pairs#*:}" "^model .* width ${pairs#*:}, "
 done
 auto $small --dry-run --output run
