@@ -117,10 +117,9 @@ static bool multiply_tiles(void *context, size_t number, int thread, Error *erro
 
 void peak_restart(char **arguments)
 {
-    const char *most = kind_runs(2) ? "SkylakeX" : "Haswell", *core = openblas_get_corename();
-    bool slow = kind_runs(1) && (!strcmp(core, "Prescott") || !strcmp(core, "Haswell"));
-    if (!slow || !strcmp(core, most) || getenv("OPENBLAS_CORETYPE")) return;
-    setenv("OPENBLAS_CORETYPE", most, 1);
+    bool slow = strcmp(openblas_get_corename(), "Prescott") == 0 && kind_runs(1);
+    if (!slow || getenv("OPENBLAS_CORETYPE")) return;
+    setenv("OPENBLAS_CORETYPE", kind_runs(2) ? "SkylakeX" : "Haswell", 1);
     execv("/proc/self/exe", arguments);
 }
 

@@ -11,9 +11,8 @@
 
 typedef struct Peak Peak;
 
-/* Starts the program again if OpenBLAS multiplies with SSE3 or AVX2 where the processor has more, as it
- * does on those that are newer than itself (Emerald Rapids, Zen 5), so that it uses the most that there
- * is. Call it first; OPENBLAS_CORETYPE prevents it. */
+/* Starts the program again if OpenBLAS multiplies with SSE3 only, as it does on processors that are
+ * newer than itself, so that it uses AVX-512 or AVX2. Call it first; OPENBLAS_CORETYPE prevents it. */
 void peak_restart(char **arguments);
 
 /* Gives OpenBLAS one thread. Call it before anything multiplies. */
