@@ -18,19 +18,29 @@
 #include <unicode/uregex.h>
 
 // Sets of characters, inside brackets: of words in scripts with case, of addresses, of numbers.
-#define WORD    "0-9A-Za-z_\\u00C0-\\u00D6\\u00D8-\\u00F6\\u00F8-\\u0587\\u1E00-\\u1FFF"
-#define ADDRESS "^\\s<>\"`{}|\\\\\\^\\[\\]«»“”„‟‘’‚‹›、。，；：！？（）「」『』《》"
-#define STOP    ".,;:!?'*_~"  // not at the end of an address
-#define JOIN    ".,:/'’٫٬\\u00A0\\u2009\\u202F–-"
-#define GAP     "[ \\u00A0.-]"                   // in a telephone number
-#define NAME    "[" WORD "][" WORD "/\\\\~+-]*"  // of a file, between dots
+#define WORD "0-9A-Za-z_\\u00C0-\\u00D6\\u00D8-\\u00F6\\u00F8-\\u0587\\u1E00-\\u1FFF"
+#define ADDRESS                                                                                \
+    "^\\s<>\"`{}|\\\\\\^\\[\\]«»“”„‟‘’‚‹›\\u060C\\u061B\\u061F\\u06D4"     \
+    "\\u0964\\u0965\\u1361-\\u1368\\u200B\\u200E\\u200F\\u202A-\\u202E\\u2066-\\u2069"         \
+    "\\u3001\\u3002\\u3008-\\u301F\\uFF01-\\uFF0F\\uFF1A-\\uFF20\\uFF3B-\\uFF3D\\uFF5B-"       \
+    "\\uFF65"
+#define STOP ".,;:!?'*_~"  // not at the end of an address
+#define JOIN ".,:/'’٫٬，．：／－\\u00A0\\u2009\\u202F–-"
+#define GAP  "[ \\u00A0.-]"                   // in a telephone number
+#define NAME "[" WORD "][" WORD "/\\\\~+-]*"  // of a file, between dots
 
 // What follows https:// or the like. A parenthesis at its end belongs to one inside of it; brackets
-// and braces are in pairs.
+// and braces are in pairs. Chinese, Japanese and Korean words follow it without a space: others than
+// particles only a domain, since they may be part of a path.
+#define PARTICLE                                                                               \
+    "(?:を|から|まで|です|[にではがのへ][ご\\u30A0-\\u9FFF]"                     \
+    "|(?:[을를에은는이가의로와과도]|에서|으로|까지|부터)(?:[\\s.,!?]|$))"
 #define ADDRESS_REST                                                                           \
-    "(?:[" ADDRESS "]{0,200}(?:\\[[" ADDRESS "]{0,99}\\]|\\{[\\w.$-]{1,99}\\})){0,20}"         \
+    "(?:[A-Za-z0-9.@-]{0,200}\\.[a-z]{2,12}(?=[\\u3041-\\u9FFF\\uAC00-\\uD7A3])"               \
+    "|[A-Za-z0-9./?=&%#:@_~+-]{1,300}(?<=[A-Za-z0-9/])(?=" PARTICLE ")"                        \
+    "|(?:[" ADDRESS "]{0,200}(?:\\[[" ADDRESS "]{0,99}\\]|\\{[\\w.$-]{1,99}\\})){0,20}"        \
     "(?:[" ADDRESS "]*\\([^()\\s]*\\)(?![" STOP "]*[" ADDRESS STOP "()])"                      \
-    "|[" ADDRESS "]*[" ADDRESS STOP "()]|(?<=[\\]}]))"
+    "|[" ADDRESS "]*[" ADDRESS STOP "()]|(?<=[\\]}])))"
 #define LABEL "[^\\[\\]\\n]{0,200}"  // without brackets
 #define LINK                                                                                   \
     "\\((?:<[^<>\\n]{0,300}>|[^()\\s]*)(?:\\([^()\\s]*\\)[^()\\s]*){0,5}"                      \

@@ -106,7 +106,11 @@ TEST(addresses)
         "⟦svn+ssh://host/x⟧", "⟦git@example.org⟧:x", "See ⟦<https://a.org/x>⟧, ⟦<me@a.org>⟧.",
         "⟦@jane@a.example⟧ likes ⟦#日本.#été#mer⟧",
         "⟪@bob @jane@a.example⟫ A man runs ⟪#summer #pool⟫", "⟦@bob⟧ is here, not ⟦#there⟧",
-        "⟦#1⟧ ⟦(#12)⟧ ⟦§ 5a⟧, ⟦§§ 3–5⟧ # 1", "⟪§ 1⟫ A man runs.", "&#1 x#1");
+        "⟦#1⟧ ⟦(#12)⟧ ⟦§ 5a⟧, ⟦§§ 3–5⟧ # 1", "⟪§ 1⟫ A man runs.", "&#1 x#1",
+        "اقرأ ⟦https://a.org/b⟧، ثم", "【⟦https://a.org/b⟧】へ",
+        "\u2067⟦https://a.org/b⟧\u2069 כן", "⟦https://a.org/b⟧\u200Bです",
+        "⟦https://a.org/⟧を読む", "在⟦https://a.org⟧购买", "⟦https://a.org/b⟧에서 산다",
+        "⟦https://a.org/東京⟧ ⟦https://a.org/がん⟧", "⟦@jane⟧さん ⟦@田中さん⟧");
 }
 
 TEST(files)
