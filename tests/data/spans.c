@@ -135,7 +135,8 @@ TEST(placeholders)
               "⟦{n, plural, one {# cat} other {# cats}}⟧", "⟦{ name }⟧ and ⟦{x|upper}⟧",
               "⟦{a}{b}⟧, ⟦{a}/{b}⟧ or ⟦%dx%d⟧; ⟦{a}⟧ / ⟦{b}⟧, ⟦$5–$10⟧",
               "⟦%s:%d⟧: ⟦<b>⟧⟦%d⟧⟦</b>⟧ it", "⟦$(x.y)⟧ ⟦<%= x %>⟧ ⟦{n}%⟧ of ⟦{n}%s⟧",
-              "Hello ⟦:name⟧, ⟪:wave:⟫", "One.⟦\\n⟧Two ⟦\\\"⟧three⟦\\\"⟧", "⟦\\emph{x}⟧");
+              "Hello ⟦:name⟧, ⟪:wave:⟫", "One.⟦\\n⟧Two ⟦\\\"⟧three⟦\\\"⟧", "⟦\\emph{x}⟧",
+              "⟦%s⟧が⟦%d⟧個と⟦$x⟧円", "⟦:x1⟧です", "⟦$größe⟧");
 }
 
 TEST(markup)
