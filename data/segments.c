@@ -8,7 +8,7 @@
  *     3. 5. 2020             none between numbers
  *     "Stop!" he said.       none between a closing mark and a small letter
  *     « Non ! » Il part.     one before closing marks moves behind them; so with ** and </b>
- *     index?id=1             none without white space, unless one of the two characters is wide (Chinese)
+ *     index?id=1             none without white space, but after a full stop beyond ASCII (। ።) or beside a wide character
  *     M. Dupont              none at a no-break space
  *     park. 3 men, it. {n}   one before a digit, a tag or a placeholder, but for "No. 5"; with [1] before the space, too
  *     he left. she slept.    one before a small letter in a text without capitals
@@ -46,7 +46,9 @@ static const char *const pattern[PATTERNS] = {
     "|\\(?(\\d{1,4}|[A-Za-z]|[ivx]{2,7}|[IVX]{2,7})\\)\\s"                      // 1) (a) iv)
     "|(\\d{1,3}(\\.\\d{1,3}){0,4}|[a-z]|[ivx]{2,7}|[IVX]{1,7})\\.\\s"
     "(?!\\p{L}\\.)"                                                             // 1. 1.2. IV., not I. M. Pei
-    "|\\d{1,3}[\\u3001\\uFF0E]"                                                 // 1、
+    "|\\d{1,3}[\\u3001\\uFF0E]|[一二三四五六七八九十]\\u3001(?![一二三四五六七八九十])"      // 1、一、
+    "|[\\u30FB\\uFF65\\u203B](?=\\p{L})"                                        // ・
+    "|[(\\uFF08](\\d{1,4}|[\\u30A1-\\u30F3一二三四五六七八九十])[)\\uFF09](?=\\p{Lo})"          // （1）
     "|\\d{1,3}(:|/|\\.-)\\s(?=\\p{L})"                                          // 1: 1/ 1.-
     "|(\\d{1,3}|\\d{1,2}:\\d{2})(?=\\s\\p{Pd}\\s[\\p{Lu}\\p{Lo}])"              // 10:30 - Lunch
     "|[-=]>\\s|:\\s++(?=\\p{L})"                                                // -> so, : definition
@@ -206,7 +208,8 @@ static int next_sentence(Finder *f, int begin, int at, int end)
     if (after > at && (next > after || next == end)) space = after, at = next;
     UChar32 last = char_at(text, begin, space - 1, end), first = char_at(text, at, at, end);
     UChar32 blank = char_at(text, space, space, end);
-    if (space == at) return is_wide(last) || is_wide(first) ? at : 0;
+    bool mark_ends = last > 0x7F && u_hasBinaryProperty(last, UCHAR_S_TERM);  // ። and ।
+    if (space == at) return mark_ends || is_wide(last) || is_wide(first) ? at : 0;
     if (blank == 0xA0 || blank == 0x202F || (is_closing(last) && u_islower(first))) return 0;
     if (last != '.') return at;
     if (u_isdigit(first) && u_isdigit(char_at(text, begin, space - 2, end))) return 0;
