@@ -119,7 +119,8 @@ TEST(files)
               "Read ⟦README.md⟧, ⟦LICENSE.TXT⟧ and ⟦docs/index.html⟧",
               "⟦archive.tar.gz⟧ is in ⟦~/Downloads/⟧", "⟦data_2024-01-31.log⟧",
               "⟦./run.sh⟧ ⟦../x⟧", "⟦src/main.c⟧ includes ⟦main.h⟧", "⟦(photo.JPG)⟧",
-              "Written with ⟦Node.js⟧.", "⟦dir\\sub\\x.csv⟧: new", "‘⟦a-b.png⟧’");
+              "Written with ⟦Node.js⟧.", "⟦dir\\sub\\x.csv⟧: new", "‘⟦a-b.png⟧’",
+              "in ⟦$HOME/bin⟧ or ⟦${X}/y.conf⟧");
 }
 
 TEST(placeholders)
