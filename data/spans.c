@@ -199,6 +199,13 @@ static int longest_first(const void *left, const void *right)
     return m == n ? memcmp(a, b, m) : m < n ? 1 : -1;
 }
 
+/* Leaves out the spaces around a text. */
+static void trim(const char **text, size_t *length)
+{
+    for (; *length && **text == ' '; ++*text) --*length;
+    while (*length && (*text)[*length - 1] == ' ') --*length;
+}
+
 static bool read_terms(StringList *terms, TextReader *reader, Error *error)
 {
     const char *line, *target;
@@ -206,10 +213,17 @@ static bool read_terms(StringList *terms, TextReader *reader, Error *error)
     TextResult result;
     while ((result = text_next(reader, &line, &length, error)) == TEXT_LINE) {
         if (text_is_blank(line, length)) continue;
-        if (!text_columns(line, &length, "\t", &target, &target_length) || !length)
+        bool both = text_columns(line, &length, "\t", &target, &target_length);
+        trim(&line, &length), trim(&target, &target_length);
+        if (!both || !length)
             return error_set(error, "%s:%zu: this is no term, TAB and translation",
                              reader->name, reader->line);
-        if (!strings_add(terms, line, error)) return false;
+        char *term = NULL;
+        if (asprintf(&term, "%.*s\t%.*s", (int)length, line, (int)target_length, target) < 0)
+            return error_memory(error, "for the terms");
+        bool good = strings_add(terms, term, error);
+        free(term);
+        if (!good) return false;
     }
     if (terms->count)
         qsort(terms->item, (size_t)terms->count, sizeof *terms->item, longest_first);

@@ -317,7 +317,7 @@ TEST(terms)
         {"void it", "⟦void=⟧ it"},
         {"", ""},
     };
-    write_terms("bank\tBank\nNew York\tNeu-York\r\nNew York "
+    write_terms("bank \t Bank \nNew York\tNeu-York\r\nNew York "
                 "City\tNYC\tmore\n东京\tTokio\ncafé\tKaffee\n"
                 "C++\tC plus plus\nvoid\t");
     SpanRules *rules = spanrules_open(NULL, 0, path, &error);
