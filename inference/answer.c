@@ -61,7 +61,7 @@ static bool copy_spans(SentenceAnswer *r, const Passages *p, const Sentence *s, 
     for (int i = first; good && i < end; i++) {
         const CopySpan *kept = &p->span[s->span + i];
         if ((i >= s->spans || kept->first < kept->end) && *kept->text) span[count++] = *kept;
-        else good = strings_add(&r->missing, kept->text, error);
+        else if (*kept->text) good = strings_add(&r->missing, kept->text, error);
     }
     good = good && copying_spans(&r->text, span, count, p->bundle->vocabulary.tokenizer[TARGET],
                                  r->replaced, r->shown, &r->lazy, error);

@@ -178,6 +178,9 @@ wrong "a wrong regular expression" 1 "'(a'" translate --protect '(a' one
 printf 'africa\tKenia\n' >terms
 translate --terms terms "jane visits africa in september" >out
 check "--terms" grep -q Kenia out
+printf 'africa\t\n' >terms
+translate --terms terms --json "jane visits africa" >out
+check "a term without a translation is not missing" grep -q '"missing":\[\]' out
 translate "jane visits [[africa]] in september" >out
 check "[[…]] marks what stays" sh -c 'grep -q " africa" out && ! grep -q "[[]" out'
 
