@@ -37,7 +37,7 @@ static const char *const pattern[PATTERNS] = {
     [LINE] = "(.*)\\R?",
     [MARK] =                                                                    // at a line's beginning:
     "[\\s\\uFEFF]+"
-    "|(--|[-+*\\p{Pd}\\p{So}\\u00B7\\u2022\\u2023\\u2043\\u2192]|\\\\[a-z]{2,20}(?=\\s+\\p{L}))\\s+"  // - • → -- \\item
+    "|(--|/[/*]|[%;]{1,4}|[-+*\\p{Pd}\\p{So}\\u00B7\\u2022\\u2023\\u2043\\u2192]|\\\\[a-z]{2,20}(?=\\s+\\p{L}))\\s+"  // - • → -- % // \\item
     "|(<[A-Za-z][^<>]{0,99}>|\\{\\\\[^{}]{1,99}\\}){1,3}(?=[-\\p{Pd}\\u2022]\\s)"  // <i>- said in a subtitle
     "|\\[[ xX]\\]\\s"                                                           // - [x] task
     "|(--?(?=[\\p{Lu}\\p{Lo}\\p{Pi}\"\u00A1\u00BF])|[\u2012-\u2015]{1,2}(?=[\\p{L}\\p{Pi}\"\u00A1\u00BF]))"  // -Yes! —no!
@@ -265,8 +265,8 @@ static void add_sentences(Finder *f, int begin, int end)
     }
 }
 
-/* The end of the cell at `begin`: a TAB, a BREAK that is not in backquotes, or a bar in a row of a table or
- * between two blanks, but not in brackets or backquotes; or `end`. *next (=) where the next one begins. */
+/* The end of the cell at `begin`: a TAB, four blanks, a BREAK that is not in backquotes, or a bar in a row of a
+ * table or between two blanks, but not in brackets or backquotes; or `end`. *next (=) where the next one begins. */
 static int cell_end(Finder *f, int *next, int begin, int end, bool row)
 {
     const char *text = f->text;
@@ -275,6 +275,7 @@ static int cell_end(Finder *f, int *next, int begin, int end, bool row)
     for (*next = end; at < end && text[at] != '\t'; at++) {
         bool mark = !code && (text[at] == '<' || text[at] == '\\');
         if (mark && (*next = matched(f, BREAK, at, end)) > at) return at;
+        if (end - at > 4 && !memcmp(text + at, "    ", 4)) break;
         if (text[at] == '`') inside = code = !code;
         else if (text[at] && strchr("([{", text[at])) inside = true;
         else if (text[at] && strchr(")]}", text[at])) inside = false;
