@@ -18,6 +18,12 @@ bool words_unspaced(unsigned code)
            script == USCRIPT_HAN || script == USCRIPT_HIRAGANA || script == USCRIPT_KATAKANA;
 }
 
+bool words_spaceless(unsigned code)
+{
+    return words_unspaced(code) || (code >= 0x3000 && code < 0x3040) ||
+           (code >= 0xFF00 && code < 0xFF70);
+}
+
 bool words_letter(unsigned code)
 {
     return u_isalnum((UChar32)code) && !words_unspaced(code);

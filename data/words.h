@@ -15,6 +15,9 @@ static inline bool words_blank(char c)
 /* Whether a character is of a script that puts no spaces between its words. */
 bool words_unspaced(unsigned code);
 
+/* Whether it is one, or punctuation or a digit that Chinese and Japanese write without spaces. */
+bool words_spaceless(unsigned code);
+
 /* Whether a character is a letter or a digit of a script that puts spaces between its words. */
 bool words_letter(unsigned code);
 

@@ -105,12 +105,6 @@ static bool render(SentenceAnswer *r, const Passages *p, int number, bool copies
 
 /* ---- the text ---- */
 
-/* Whether a character stands without spaces, as the punctuation of Chinese and Japanese does, too. */
-static bool is_spaceless(unsigned c)
-{
-    return words_unspaced(c) || (c >= 0x3000 && c < 0x3040) || (c >= 0xFF00 && c < 0xFF70);
-}
-
 /* The space between two translations whose sentences have kept [length] between them. */
 static const char *space_between(const char *before, const char *kept, size_t *length,
                                  const char *after)
@@ -120,7 +114,7 @@ static const char *space_between(const char *before, const char *kept, size_t *l
     while (last > 0 && (before[--last] & 0xC0) == 0x80) continue;
     if (*before) utf8_next(before + last, &a);
     if (*after) utf8_next(after, &b);
-    bool spaceless = is_spaceless(a) && (is_spaceless(b) || !words_unspaced(a));  // 。5
+    bool spaceless = words_spaceless(a) && (words_spaceless(b) || !words_unspaced(a));  // 。5
     if (!*length && !spaceless && a && b) return *length = 1, " ";
     if (spaceless && strspn(kept, " ") >= *length) *length = 0;
     return kept;

@@ -480,16 +480,18 @@ static bool is_wrap(const char *line, const char *text, const Segment *s)
             !memchr(line + prefix, '>', quoted - prefix));
 }
 
-/* The bytes of a soft hyphen at the end of text[0..end), or of a hyphen between two small letters, of which
- * the second is the first of `after`. */
-static size_t hyphen_at(const char *text, size_t end, const char *after)
+/* The bytes at the end of text[0..end) that go with the line break before `after`: of a soft hyphen, or of a
+ * hyphen between two small letters; 0 in text without spaces; -1 if a space is in its place. */
+static int hyphen_at(const char *text, size_t end, const char *after)
 {
     UChar32 before, next;
-    if (end >= 2 && !memcmp(text + end - 2, "\u00AD", 2)) return 2;
-    if (end < 2 || text[--end] != '-') return 0;
     U8_PREV_UNSAFE(text, end, before);
     U8_GET_UNSAFE(after, 0, next);
-    return u_islower(before) && u_islower(next);
+    if (before == 0xAD) return 2;
+    if (words_spaceless((unsigned)before) && words_spaceless((unsigned)next)) return 0;
+    if (before != '-' || !end) return -1;
+    U8_PREV_UNSAFE(text, end, before);
+    return u_islower(before) && u_islower(next) ? 1 : -1;
 }
 
 /* The segments of the text after its tag. */
@@ -507,7 +509,8 @@ static bool find_segments(Passages *p, const Passage *passage, Error *error)
     return good;
 }
 
-/* Makes spaces of the line breaks between two sentences of a paragraph; a hyphen before one goes with it. */
+/* Makes spaces of the line breaks between two sentences of a paragraph, but none in text without spaces; a
+ * hyphen before one goes with it. */
 static bool unwrap(Passages *p, Passage *passage, Error *error)
 {
     const Segments *segments = &p->segments;
@@ -515,13 +518,14 @@ static bool unwrap(Passages *p, Passage *passage, Error *error)
     size_t to = passage->tag, line = to;  // so far; where the line begins that s ends
     for (int i = 0; i < segments->count; i++) {
         const Segment *s = &segments->segment[i];
-        size_t bytes = s->end - s->begin, hyphen = 0;
+        size_t bytes = s->end - s->begin;
+        int hyphen = -1;
         bool wrap = i && i + 1 < segments->count && !s[-1].kept && !s[1].kept &&
                     is_wrap(text + line, text, s);
         if (wrap) hyphen = hyphen_at(text, to, text + s->end);
-        if (hyphen) to -= hyphen;
+        if (hyphen >= 0) to -= (size_t)hyphen;
         else to = (size_t)((char *)memmove(text + to, text + s->begin, bytes) + bytes - text);
-        if (wrap && !hyphen) text[(to -= bytes - 1) - 1] = ' ';
+        if (wrap && hyphen < 0) text[(to -= bytes - 1) - 1] = ' ';
         const char *end = wrap || !s->kept ? NULL : memrchr(text + to - bytes, '\n', bytes);
         if (end) line = (size_t)(end + 1 - text);
     }

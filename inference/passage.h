@@ -26,8 +26,9 @@
 typedef enum { SPLIT_AUTO, SPLIT_ALWAYS, SPLIT_NEVER } Split;
 
 typedef struct PassageConfig {
-    int split;           // a Split
-    bool wrapped;        // a line break inside a paragraph is a space
+    int split;  // a Split
+    bool
+        wrapped;  // a line break inside a paragraph is a space, or nothing in text without spaces
     StringList protect;  // regular expressions
     char *terms;         // a file; or NULL
     double min_score;    // below it a translation is doubtful; 0: as the checkpoint says

@@ -64,6 +64,9 @@ printf '%s\n' 'jane visits africa  ' 'my sister does not see the red car' '> > j
     'jane visits africa | jane visits africa' 'jane visits africa | jane visits africa' >text
 printf '%s\n' "$one  " "$two" "> > $one" "> $two" "$one | $one" "$one | $one" >lines
 gives "but not what two blanks, another quotation or a row of a table ends" lines --wrapped
+printf '%s\n' '私は' '学生です。' 'Tom と' '行く' >text
+"$BIN/translate" --model "$here/data/toy/model.safetensors" --wrapped <text >out 2>err
+check "text without spaces is joined without them" grep -q ': 私は学生です, Tom, と行く$' err
 printf '%s\n' 'jane visits africa' 'in september' '' 'jane visits' 'xanadu' '' '```' 'a' >text
 "$BIN/translate" --model "$here/data/toy/model.safetensors" --wrapped --json <text >out 2>err
 check "the number of a paragraph is that of its first line" sh -c 'test "$(sed "s/^{\"line\":\([0-9]*\),.*/\1/" out | tr "\n" " ")" = "1 3 4 6 7 8 " && grep -q "line 4: not in .*: xanadu" err'
