@@ -52,6 +52,7 @@ static const struct Case {
     {"en", "⟨A cat sat.⟩"},
     {"en", "a) ⟨first⟩"},
     {"en", "(1) ⟨One⟩"},
+    {"ar", "أ) ⟨نعم⟩"},
     {"en", "(iv) ⟨four⟩"},
     {"en", "1. 2. ⟨Three⟩"},
     {"en", "1.2. ⟨Section⟩"},
