@@ -192,7 +192,7 @@ LetterCase text_case(const char *text, size_t length)
 }
 
 /* Writes a word in lower case, or with its first letter as it is; returns its end. */
-static char *lower_word(char *to, const char *text, size_t length, bool capital)
+static char *lower_word(char *to, const char *text, size_t length, bool capital, bool dotless)
 {
     size_t n = 0;
     UChar32 c;
@@ -200,17 +200,17 @@ static char *lower_word(char *to, const char *text, size_t length, bool capital)
         bool first = !at;
         U8_NEXT(text, at, length, c);
         if (c == 0x3A3 && at == length && !first) c = 0x3C2;  // Σ becomes ς
-        if (!first || !capital) c = u_tolower(c);
+        if (!first || !capital) c = dotless && c == 'I' ? 0x131 : u_tolower(c);
         U8_APPEND_UNSAFE(to, n, c);
     }
     return to + n;
 }
 
 bool text_lowered(char **out, const char *text, size_t length, LetterCase from, bool begins,
-                  Capitalised *capitalised, const void *context, Error *error)
+                  bool dotless, Capitalised *capitalised, const void *context, Error *error)
 {
     size_t copied = 0;
-    char *to = *out = malloc(length + length / 2 + 1);  // Ⱥ has two bytes, ⱥ has three
+    char *to = *out = malloc(2 * length + 1);  // I has one byte, ı has two
     if (!to) return error_memory(error, "for a line of text");
     for (Word word = {0}; next_word(&word, text, length); begins = false) {
         size_t count = word.end - word.begin;
@@ -218,9 +218,9 @@ bool text_lowered(char **out, const char *text, size_t length, LetterCase from, 
         char *start = mempcpy(to, text + copied, word.begin - copied);
         bool asked = capitalised && word.upper && !(word.joined && word.characters <= 2);
         copied = word.end;
-        to = lower_word(start, text + word.begin, count, true);
+        to = lower_word(start, text + word.begin, count, true, dotless);
         if (!begins && !(asked && capitalised(context, start, (size_t)(to - start))))
-            to = lower_word(start, text + word.begin, count, false);
+            to = lower_word(start, text + word.begin, count, false, dotless);
     }
     *(char *)mempcpy(to, text + copied, length - copied) = 0;
     return true;

@@ -61,9 +61,9 @@ typedef bool Capitalised(const void *context, const char *word, size_t length);
 /* *out (=) text of this case as in a sentence: "Do you know Mary?". But for CASE_UPPER, words with
  * other capitals than the first stay ("NATO"). The first letter stays if the text `begins` the
  * sentence. capitalised: which other words do; it is asked for both parts of "D'ANNA", but not
- * for one or two letters after an apostrophe (DON'T). NULL: none. */
+ * for one or two letters after an apostrophe (DON'T). NULL: none. dotless: I becomes ı, as in Turkish. */
 bool text_lowered(char **out, const char *text, size_t length, LetterCase from, bool begins,
-                  Capitalised *capitalised, const void *context, Error *error);
+                  bool dotless, Capitalised *capitalised, const void *context, Error *error);
 
 /* *out (=) text in capitals, or with a capital at the beginning of each word, or as it is. */
 bool text_in_case(char **out, const char *text, size_t length, LetterCase to, Error *error);

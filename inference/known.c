@@ -65,6 +65,13 @@ size_t known_tokens(const KnownText *k, int *last, const char *word, size_t leng
     return tokens;
 }
 
+/* Whether the small letter of I is ı. */
+static bool is_dotless(const KnownText *k)
+{
+    const char *language = k->profile->language;
+    return language && (!strcmp(language, "tr") || !strcmp(language, "az"));
+}
+
 /* Whether a word has fewer tokens than in lower case, as names have, or is one token that is far
  * more frequent than that of lower case: the vocabulary is in the order of frequency. */
 static bool is_name(const void *context, const char *word, size_t length)
@@ -73,7 +80,9 @@ static bool is_name(const void *context, const char *word, size_t length)
     const double FAR = 2.5;
     char *lower;
     int id, lower_id;
-    if (!text_lowered(&lower, word, length, CASE_UPPER, false, NULL, NULL, NULL)) return false;
+    if (!text_lowered(&lower, word, length, CASE_UPPER, false, is_dotless(context), NULL, NULL,
+                      NULL))
+        return false;
     size_t tokens = known_tokens(context, &id, word, length);
     size_t lower_tokens = known_tokens(context, &lower_id, lower, strlen(lower));
     free(lower);
@@ -84,11 +93,13 @@ bool known_lower(char **lowered, const KnownText *k, const char *word, LetterCas
                  bool begins, Error *error)
 {
     size_t length = strlen(word);
-    if (!text_lowered(lowered, word, length, written, begins, is_name, k, error)) return false;
+    if (!text_lowered(lowered, word, length, written, begins, is_dotless(k), is_name, k, error))
+        return false;
     if (!begins || known_tokens(k, NULL, *lowered, strlen(*lowered)) < KNOWN_UNKNOWN)
         return true;
     free(*lowered);
-    return text_lowered(lowered, word, length, written, false, is_name, k, error);
+    return text_lowered(lowered, word, length, written, false, is_dotless(k), is_name, k,
+                        error);
 }
 
 /* ---- words in capitals ---- */

@@ -201,12 +201,17 @@ TEST(lowered)
     };
     for (size_t i = 0; i < sizeof CASE / sizeof *CASE; i++) {
         assert_true(text_lowered(&out, CASE[i].text, strlen(CASE[i].text), CASE[i].from,
-                                 CASE[i].begins, names, " I Mary Anna ", &error));
+                                 CASE[i].begins, false, names, " I Mary Anna ", &error));
         assert_string_equal(out, CASE[i].wanted);
         free(out);
     }
-    assert_true(text_lowered(&out, "I KNOW MARY", 11, CASE_UPPER, true, NULL, NULL, &error));
+    assert_true(
+        text_lowered(&out, "I KNOW MARY", 11, CASE_UPPER, true, false, NULL, NULL, &error));
     assert_string_equal(out, "I know mary");
+    free(out);
+    assert_true(
+        text_lowered(&out, "IŞIK İÇİN IIII", 18, CASE_UPPER, true, true, NULL, NULL, &error));
+    assert_string_equal(out, "Işık için ıııı");
     free(out);
 }
 
@@ -250,7 +255,7 @@ TEST(linear)
         assert_true(text_cleaned(&out, text, length, in, NULL, &error));
         free(out);
         LetterCase letters = text_case(text, length);
-        assert_true(text_lowered(&out, text, length, letters, true, names, "", &error));
+        assert_true(text_lowered(&out, text, length, letters, true, true, names, "", &error));
         free(out);
         assert_true(text_in_case(&out, text, length, CASE_TITLE, &error));
         free(out);

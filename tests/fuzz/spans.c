@@ -37,7 +37,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         for (int k = 0; k < 2; k++) {
             char *cased;
             assert(k ? text_in_case(&cased, text, length, to, &error)
-                     : text_lowered(&cased, text, length, to, true, NULL, NULL, &error));
+                     : text_lowered(&cased, text, length, to, true, true, NULL, NULL, &error));
             assert(utf8_is_valid(cased, strlen(cased), NULL));
             free(cased);
         }
