@@ -8,6 +8,7 @@
  *     3. 5. 2020             none between numbers
  *     "Stop!" he said.       none between a closing mark and a small letter
  *     « Non ! » Il part.     one before closing marks moves behind them; so with ** and </b>
+ *     「いや。」「はい。」     one behind opening brackets moves before them
  *     index?id=1             none without white space, but after a full stop beyond ASCII (। ።) or beside a wide character
  *     M. Dupont              none at a no-break space
  *     park. 3 men, it. {n}   one before a digit, a tag or a placeholder, but for "No. 5"; with [1] before the space, too
@@ -199,6 +200,11 @@ static int next_stop(Finder *f, int at, int end)
 static int next_sentence(Finder *f, int begin, int at, int end)
 {
     const char *text = f->text;
+    bool opens = false;
+    for (UChar32 c;
+         U_GET_GC_MASK(c = char_at(text, begin, at - 1, at)) & (U_GC_PS_MASK | U_GC_PI_MASK);)
+        at -= U8_LENGTH(c), opens = true;
+    if (at == begin) return 0;
     int space = before_space(text, begin, at), after = at, next;
     UChar32 mark = char_at(text, at, at, end);  // French opens with "« ", which is no end
     if (at == space || mark == '"' || mark == '[' ||
@@ -208,8 +214,8 @@ static int next_sentence(Finder *f, int begin, int at, int end)
     if (after > at && (next > after || next == end)) space = after, at = next;
     UChar32 last = char_at(text, begin, space - 1, end), first = char_at(text, at, at, end);
     UChar32 blank = char_at(text, space, space, end);
-    bool mark_ends = last > 0x7F && u_hasBinaryProperty(last, UCHAR_S_TERM);  // ። and ।
-    if (space == at) return mark_ends || is_wide(last) || is_wide(first) ? at : 0;
+    bool ends = last > 0x7F && (opens || u_hasBinaryProperty(last, UCHAR_S_TERM));  // ። । ”“
+    if (space == at) return ends || is_wide(last) || is_wide(first) ? at : 0;
     if (blank == 0xA0 || blank == 0x202F || (is_closing(last) && u_islower(first))) return 0;
     if (last != '.') return at;
     if (u_isdigit(first) && u_isdigit(char_at(text, begin, space - 2, end))) return 0;
