@@ -211,6 +211,7 @@ static bool read_terms(StringList *terms, TextReader *reader, Error *error)
     const char *line, *target;
     size_t length, target_length;
     TextResult result;
+    reader->strict = true;
     while ((result = text_next(reader, &line, &length, error)) == TEXT_LINE) {
         if (text_is_blank(line, length)) continue;
         bool both = text_columns(line, &length, "\t", &target, &target_length);

@@ -336,21 +336,18 @@ static bool check_line(TextReader *reader, const char **line, size_t *length, Er
     if (!good && !reader->replaced) encoding_guess(name, *line, rest < BLOCK ? rest : BLOCK);
     *end = '\0';
     if (reader->replace) return text_replace(reader, line, length, error);
+    const char *option = reader->strict ? "" : ", or set `invalid` to replace";
     snprintf(where, sizeof where, "not valid UTF-8 (byte %zu of the line is 0x%02x)", bad + 1,
              (unsigned char)(*line)[bad]);
     if (!strcmp(name, "UTF-8"))
-        return error_set(error,
-                         "%s:%zu: %s, unlike the lines around it: mend the line, or set "
-                         "`invalid` to replace",
-                         reader->name, reader->line, where);
-    return error_set(error,
-                     "%s:%zu: %s: convert the file%s%s (iconv -f %s -t UTF-8), or set "
-                     "`invalid` to replace",
+        return error_set(error, "%s:%zu: %s, unlike the lines around it: mend the line%s",
+                         reader->name, reader->line, where, option);
+    return error_set(error, "%s:%zu: %s: convert the file%s%s (iconv -f %s -t UTF-8)%s",
                      reader->name, reader->line, where,
                      *name ? ", for example from "
                            : " from the encoding of its language, such as WINDOWS-1250, "
                              "SHIFT_JIS or GB18030",
-                     name, *name ? name : "ENCODING");
+                     name, *name ? name : "ENCODING", option);
 }
 
 /* Reads blocks until the buffer has a whole line. *count (=) its bytes, *feed (=) its LF, or
@@ -365,9 +362,9 @@ static bool find_line(TextReader *reader, size_t *count, unsigned char **feed, E
         unsigned char *nul = reader->replace ? NULL : memchr(from + seen, 0, *count - seen);
         if (nul)
             return error_set(error,
-                             "%s:%zu: byte %zu of the line is NUL: this is not a text file; "
-                             "`invalid replace` reads it all the same",
-                             reader->name, reader->line + 1, (size_t)(nul - from) + 1);
+                             "%s:%zu: byte %zu of the line is NUL: this is not a text file%s",
+                             reader->name, reader->line + 1, (size_t)(nul - from) + 1,
+                             reader->strict ? "" : "; `invalid replace` reads it all the same");
         if (*feed || reader->at_end) return true;
         seen = there;
         if (!read_block(reader, error)) return false;

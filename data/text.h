@@ -28,6 +28,7 @@ typedef struct TextReader {
     bool at_end;              // nothing more to read
     bool exact;       // the caller sets it: CR and the byte order mark stay in the lines
     bool replace;     // the caller sets it: text_replace for an invalid line, not an error
+    bool strict;      // the caller sets it: no option reads invalid lines, and errors name none
     size_t replaced;  // lines for which that was done
     char encoding[ENCODING_NAME];  // of the first of them, by encoding_guess; or ""
     char *valid;                   // the last of them

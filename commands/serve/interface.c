@@ -551,6 +551,7 @@ static bool read_keys(Interface *in, Error *error)
     size_t length;
     in->keys = json_object();
     bool good = text_open(&reader, path, error);
+    reader.strict = true;
     while (good && (result = text_next(&reader, &line, &length, error)) == TEXT_LINE) {
         line += strspn(line, blanks);
         char *key = strndup(line, length = strcspn(line, blanks));

@@ -36,6 +36,7 @@ bool input_open(Input *input, const Request *r, FILE *news, Error *error)
                 (!r->target || text_open(&input->target, r->target, error)) &&
                 (!r->gold || text_open(&input->gold, r->gold, error));
     input->reader.replace = input->target.replace = r->invalid == TEXT_REPLACE;
+    input->gold.strict = true;
     return good;
 }
 

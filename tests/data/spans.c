@@ -360,6 +360,7 @@ TEST(wrong_terms)
         write_terms(CASE[i][0]);
         assert_null(spanrules_open(NULL, 0, path, &error));
         if (!strstr(error.text, CASE[i][1])) fail_msg("%s", error.text);
+        assert_null(strstr(error.text, "`invalid`"));  // no option reads such terms
     }
     write_terms("a\tb\n\n");
     SpanRules *rules = spanrules_open(NULL, 0, path, &error);
