@@ -214,8 +214,10 @@ static int distance(const char *a, const char *b)
     return d[n][m];
 }
 
-/* Suggests the nearest name: up to a quarter of the letters differ, or the word is its beginning. */
-static bool unknown(const OptionGroup *groups, int count, const char *word, Error *error)
+/* Suggests the nearest name: up to a quarter of the letters differ, or the word is its beginning. On
+ * the command line the name gets dashes, and `no-` if the word has it. */
+static bool unknown(const OptionGroup *groups, int count, const char *word, bool line,
+                    Error *error)
 {
     char typed[NAME_LIMIT + 1];
     int length = (int)strcspn(word, "="), dashes = (int)strspn(word, "-");
@@ -232,12 +234,11 @@ static bool unknown(const OptionGroup *groups, int count, const char *word, Erro
         int edits = beginning ? 1 : distance(name, other);
         if (edits < least) least = edits, nearest = other;
     }
-    const char *dash = dashes ? "--" : "";
     if (!nearest)
         return error_set(error, "unknown option '%.*s'%s", length, word,
-                         dashes ? ": see --help" : "");
-    return error_set(error, "unknown option '%.*s': did you mean '%s%s%s'?", length, word, dash,
-                     no, nearest);
+                         line ? ": see --help" : "");
+    return error_set(error, "unknown option '%.*s': did you mean '%s%s%s'?", length, word,
+                     line ? "--" : "", line ? no : "", nearest);
 }
 
 /* In place: two dashes take as much space as two back quotes. */
@@ -303,7 +304,7 @@ static bool read_mention(ArgumentReader *r, Mention *mention, Error *error)
         no = true;
     }
     const Option *option = mention->place.option;
-    if (!option) return unknown(r->groups, r->count, word, error);
+    if (!option) return unknown(r->groups, r->count, word, true, error);
     OptionKind kind = option->kind;
     if (no &&
         !(kind == OPTION_FLAG ? option->name[1] : kind == OPTION_TEXT || kind == OPTION_LIST))
@@ -399,7 +400,7 @@ bool options_set(const OptionGroup *groups, int count, const char *name, const c
     OptionPlace p = find(groups, count, name, strlen(name));
     char label[NAME_LIMIT + 3];
     snprintf(label, sizeof label, "`%s`", name);
-    if (!p.option) return unknown(groups, count, name, error);
+    if (!p.option) return unknown(groups, count, name, false, error);
     if (p.option->kind == OPTION_LIST)
         option_store(p.option, p.group->values, label, NULL, NULL);
     return option_store(p.option, p.group->values, label, text, error);

@@ -426,6 +426,11 @@ TEST(errors)
     assert_string_equal(wrong.text, "`beam` takes a whole number from 1 to 64, not '0'");
     assert_false(qkv_translator_set(translator, "bean", "5", &wrong));
     assert_string_equal(wrong.text, "unknown option 'bean': did you mean 'beam'?");
+    assert_false(qkv_translator_set(translator, "--beam", "5", &wrong));
+    assert_string_equal(wrong.text, "unknown option '--beam': did you mean 'beam'?");
+    assert_false(qkv_translator_set(translator, "no-copy-unknown", "true", &wrong));
+    assert_string_equal(wrong.text,
+                        "unknown option 'no-copy-unknown': did you mean 'copy-unknown'?");
     assert_false(qkv_translator_set(translator, "protect", "(", &wrong));
     assert_false(qkv_translator_set(translator, "terms", "/no/such", &wrong));
     const char *still = "abc";  // translates as before
