@@ -53,7 +53,7 @@ MATHS    = -fopenmp-simd -fno-math-errno -fno-trapping-math -ffp-contract=fast
 # gcc 12 for arm64 crashes where it vectorises the maximum of floats as doubles.
 MATHS   += $(if $(filter aarch64%,$(MACHINE)),-fno-builtin-fmax)
 # The same objects make programs and libqkv.so (-fPIC …), and the same files in every folder (-ffile-prefix-map).
-PLACE    = -fPIC -fno-semantic-interposition -ftls-model=initial-exec -ffile-prefix-map=$(CURDIR)=.
+PLACE    = -fPIC -fno-semantic-interposition -ftls-model=initial-exec -ffile-prefix-map="$(CURDIR)=."
 COMMON   = $(CPPFLAGS) $(MATHS) $(WARNINGS) $(PLACE) -pthread -MMD -MP -I. -D_GNU_SOURCE \
            $(shell pkg-config --cflags $(PACKAGES))
 FLAGS    = $(CFLAGS) $(COMMON)
@@ -210,7 +210,7 @@ $(BUILD)/page/own.html: $(BUILD)/page/qkv.wasm $(BUILD)/plots/page.inc $(addpref
 page: $(BIN)/translate $(if $(filter page,$(MAKECMDGOALS)),$(if $(WASI),,$(error make page needs clang, lld and wasi-libc: scripts/setup --tests)))
 page:
 	@$(MAKE) -s --no-print-directory $(BUILD)/page/qkv.html $(BUILD)/page/own.html
-	@echo $(abspath $(BUILD)/page/qkv.html)
+	@echo "$(abspath $(BUILD)/page/qkv.html)"
 
 # Man pages, from the tables of options.
 $(BUILD)/manual/generate: $(BUILD)/manual/generate.o $(BUILD)/all.a
@@ -340,14 +340,14 @@ deb:
 	rm -rf $(BUILD)/deb && mkdir -p $(BUILD)/deb/qkv && git archive HEAD | tar x -C $(BUILD)/deb/qkv
 	cd $(BUILD)/deb/qkv && cp -r packages/debian debian && \
 	    printf 'qkv ($(VERSION)) unstable; urgency=medium\n\n  * See CHANGELOG.md.\n\n -- The qkv authors <qkv@qkv.invalid>  %s\n' \
-	        "$$(git -C $(CURDIR) log -1 --format=%cD)" >debian/changelog && dpkg-buildpackage -us -uc -b
+	        "$$(git -C "$(CURDIR)" log -1 --format=%cD)" >debian/changelog && dpkg-buildpackage -us -uc -b
 help:
 	@sed -n '/^#/!q; s/^# //p' Makefile
 
 COMPILED = $(SOURCES) $(wildcard *.c library/*.c benchmark/*.c data/toy/*.c reference/*.c tests/*/*.c tests/model/gradients/*.c)
 compile_commands.json: .FORCE
 	@{ printf '['; \
-	   printf '{"directory":"$(CURDIR)","file":"%s","command":"$(CC) $(CSTD) $(FLAGS) -Ilibrary -I$(BUILD) -c %s"},\n' \
+	   printf '{"directory":"$(CURDIR)","file":"%s","command":"$(CC) $(CSTD) $(subst $(PLACE),,$(FLAGS)) -Ilibrary -I$(BUILD) -c %s"},\n' \
 	       $(foreach f,$(COMPILED) library/web/pack.c,$f $f); \
 	   for f in $(if $(WASI),$(filter library/web/%,$(WASM))); do \
 	       echo "{\"directory\":\"$(CURDIR)\",\"file\":\"$$f\",\"command\":\"clang $(WASM_FLAGS) -c $$f\"},"; done; } | sed '$$s/,$$/]/' >$@

@@ -41,6 +41,10 @@ check "an object for this processor alone" object -march=native
 check "is kept by the same command" sh -c 'test -z "$1"' sh "$(object -march=native -n)"
 check "and made again for all processors, which make install needs" sh -c 'test -n "$1"' sh "$(object "" -n)"
 
+# ---- sources in a folder whose name the shell would split ----
+mkdir "$scratch/it's (1)" && cp -r "$here/Makefile" "$here/base" "$scratch/it's (1)" || exit 1
+check "make in a folder named it's (1)" env MAKEFLAGS= make -s -C "$scratch/it's (1)" build/base/utf8.o
+
 # ---- the programs, in a folder that has nothing of qkv in it ----
 mkdir -p work/empty && cd work || exit 1
 PATH="$usr/bin:$PATH"
