@@ -41,8 +41,10 @@ bool known_character(const void *context, unsigned character)
     int length = 0;
     Ids ids = {0};
     U8_APPEND_UNSAFE(text, length, character);
-    bool good = tokenizer_type(k->tokenizer) == TOKENIZER_WORD ||
-                tokenizer_encode(k->tokenizer, &ids, text, (size_t)length, NULL);
+    bool good =
+        tokenizer_type(k->tokenizer) == TOKENIZER_WORD
+            ? !u_hasBinaryProperty((UChar32)character, UCHAR_DEFAULT_IGNORABLE_CODE_POINT)
+            : tokenizer_encode(k->tokenizer, &ids, text, (size_t)length, NULL);
     for (size_t i = 0; good && i < ids.count; i++)
         good = ids.id[i] != ID_UNKNOWN &&
                (seen || (!must && tokenizer_byte(k->tokenizer, ids.id[i]) < 0));

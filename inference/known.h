@@ -22,7 +22,7 @@ void known_close(KnownText *known);
 
 /* Whether a character becomes tokens other than <unk>; bytes, and marks like “ and –, only if the
  * training text had them. A capital letter is known if its small one is, which a text in capitals
- * is lowered to. A vocabulary of words knows words, not characters. A Known; known: a KnownText. */
+ * is lowered to. A vocabulary of words knows all that show. A Known; known: a KnownText. */
 bool known_character(const void *known, unsigned character);
 
 /* The number of tokens of a word; an <unk> counts as KNOWN_UNKNOWN of them. *last (=) the last of them,

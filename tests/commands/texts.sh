@@ -190,6 +190,9 @@ check "[[…]] marks what stays" sh -c 'grep -q " africa" out && ! grep -q "[[]"
 # ---- what the toy's checkpoint says of its training text: one sentence a line, without full stops ----
 "$BIN/translate" --model "$here/data/toy/model.safetensors" "Jane visits Africa. My sister sees the red car." "my brother visits xanadu" >out 2>err
 check "two sentences are translated one by one, and keep their full stops" grep -qx "jane visite l'afrique. ma sœur voit la voiture rouge." out
+lre=$(printf '\342\200\252') pop=$(printf '\342\200\254') # U+202A and U+202C
+"$BIN/translate" --model "$here/data/toy/model.safetensors" "my sister ${lre}sees$pop the red car" >left 2>&1
+check "marks of direction are no part of a word" grep -qx "ma sœur voit la voiture rouge" left
 check "only what is doubtful is named so" sh -c 'test "$(grep -c "low score" err)" = 1 && grep -q "check line 2: .* low score" err'
 
 # ---- what is probably wrong ----
