@@ -10,6 +10,7 @@ The library is the file that the environment variable QKV_LIBRARY names, or libq
 file, in `lib` of the same installation or in `build` of the project, or one of the system's. What the library refuses is a
 qkv.Error with the library's sentence; a wrong type is a TypeError."""
 import ctypes.util
+import itertools
 import os
 import threading
 
@@ -83,6 +84,10 @@ def _array(texts, what="a text", count=None, none=False):
         raise ValueError(f"there are {count} texts, and {len(texts)} times {what}")
     return (_T * len(texts))(*[None if none and text is None else _bytes(text, what) for text in texts])
 
+def _slices(text, places):  # of characters, from the bytes where each begins and ends, in the order of the text
+    at = [*itertools.accumulate(len(text[a:b].decode("utf-8", "replace")) for a, b in zip([0] + places, places))]
+    return map(slice, at[::2], at[1::2])
+
 class _Handle:
     """A pointer of the library, freed after all that need it (they keep it in `owner`)."""
     def __init__(self, pointer, free, owner=None):
@@ -109,14 +114,13 @@ class Translation(str):
 
     @classmethod
     def _best(cls, t, source):
-        n_best = [cls._from(h) for h in t.hypothesis[:t.count]]
-        self, target = n_best[0], t.hypothesis[0].text
-        for s in t.sentence[:t.sentences]:
-            sentence = cls._from(s.translation)
-            sentence.source, sentence.target = (
-                slice(*(len(text[:at].decode("utf-8", "replace")) for at in places)) for text, places in (
-                    (source, (s.source_begin, s.source_end)), (target, (s.target_begin, s.target_end))))
-            self.sentences.append(sentence)
+        n_best, found = [cls._from(h) for h in t.hypothesis[:t.count]], t.sentence[:t.sentences]
+        self = n_best[0]
+        sources = _slices(source, [at for s in found for at in (s.source_begin, s.source_end)])
+        targets = _slices(t.hypothesis[0].text, [at for s in found for at in (s.target_begin, s.target_end)])
+        for s, source, target in zip(found, sources, targets):
+            self.sentences.append(cls._from(s.translation))
+            self.sentences[-1].source, self.sentences[-1].target = source, target
         for each in n_best:
             each.n_best, each.cut, each.limit, each.doubtful = n_best, t.cut, t.limit, t.doubtful
             each.missing = [x.decode() for x in t.missing[:t.missing_count]]

@@ -42,6 +42,18 @@ with qkv.Model(path, n_best=3, threads=2) as model:
     score = model.score(TEXT, one)
     check("its score is the search's", abs(score - one.log_probability) < 1e-4)
     check("another one is less likely", model.score([TEXT, TEXT], [FRENCH, "jane"])[1] < score)
+    class Reading(bytes):  # counts what is taken from it
+        taken = 0
+        def __getitem__(self, place):
+            part = bytes.__getitem__(self, place)
+            Reading.taken += len(part)
+            return part
+    long, best = "Élodie sees 東京. Jane visits africa! " * 20, qkv.Translation._best
+    qkv.Translation._best = lambda found, text: best(found, Reading(text))
+    several, qkv.Translation._best = model.translate(long), best
+    check("sentences have their places in the text and the translation", len(several.sentences) == 40 and all(
+        several[s.target] == s for s in several.sentences) and long[several.sentences[-1].source] == "Jane visits africa")
+    check("finding them takes time in proportion to the text", Reading.taken <= len(long.encode()))
     seen = model.attention(TEXT)
     for kind, rows, columns in (("cross", seen.target, seen.source), ("encoder", seen.source, seen.source),
                                 ("decoder", seen.target, seen.read)):
