@@ -37,6 +37,8 @@ DATADIR ?= $(PREFIX)/share
 MANDIR  ?= $(DATADIR)/man
 DOCDIR  ?= $(DATADIR)/doc/qkv
 UNITDIR ?= $(PREFIX)/lib/systemd/system
+BLANKS   = $(strip $(foreach d,PREFIX BINDIR LIBDIR INCLUDEDIR DATADIR MANDIR DOCDIR UNITDIR,$(if $(word 2,$($d)),$d)))
+$(if $(and $(filter %install,$(MAKECMDGOALS)),$(BLANKS)),$(error give folders without blanks: $(BLANKS). Only DESTDIR may have some))
 
 PACKAGES = libpng zlib sentencepiece jansson expat pangocairo icu-uc icu-i18n gumbo
 # Everything but these goals needs the packages.

@@ -35,6 +35,9 @@ check "and they are followed" sh -c '
 check "the programs' addresses of functions are read-only" sh -c '
     readelf -d "$1/bin/qkv-train" | grep -q BIND_NOW && readelf -lW "$1/bin/qkv-train" | grep -q GNU_RELRO' sh "$usr"
 
+wrong "a PREFIX with a blank" 2 "without blanks: DOCDIR\\. " run_make install DOCDIR="/the docs" DESTDIR="$scratch/blank"
+check "of which nothing is installed" test ! -e "$scratch/blank"
+
 # ---- the processor of an earlier build ----
 object() { MAKEFLAGS='' make -s -C "$here" BUILD="$scratch/native" CFLAGS="-O1 $1" ${2:+"$2"} "$scratch/native/base/utf8.o"; }
 check "an object for this processor alone" object -march=native
