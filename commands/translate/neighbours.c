@@ -126,7 +126,8 @@ bool neighbours_print(const Bundle *bundle, const char *word, FILE *news, Error 
         int end = tokenizer_vocab_size(tokenizer) - 1, id = ID_UNKNOWN + 1;
         while (id < end && strcmp(tokenizer_shown(tokenizer, id), word)) id++;
         for (int i = ID_UNKNOWN + 1; id == end && i < end; i++)
-            if (!strcmp(tokenizer_label(tokenizer, i), word)) id = i;  // "her" for "·her"
+            if (!strcmp(tokenizer_piece(tokenizer, i), word))
+                id = i;  // "her" for "·her", "▁her"
         if (id == end) continue;
         found = true;
         Line *line = calloc((size_t)c->heads + 1, sizeof *line);

@@ -26,5 +26,6 @@ wrong "--target without a reader" 2 "head-report" translate --target t "jane sle
 language 60 6
 "$latest" "$BIN/train" $tiny $corpus --tokenizer bpe --vocab-size 330 --byte-fallback --augment 0.5 --max-updates 2 --quiet --output run
 check "neighbours are text" sh -c '"$0/translate" --model run --quiet --neighbours one >words && grep -q ^encoder words && ! grep -q "<" words' "$BIN"
+check "as --list-vocabulary spells it" sh -c '"$0/translate" --model run --quiet --neighbours "▁one" | cmp - words' "$BIN"
 "$BIN/translate" --model run --explain --word 25 --backward "one 25" >explained
 check "--explain ranks the number that is written" sh -c 'test $(grep -c "^  25  *-*[0-9.]*  *[0-9.]*" explained) -ge 2 && ! grep -q "<ph1>" explained'
