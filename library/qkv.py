@@ -154,7 +154,7 @@ class Attention:
         return numpy.array(out) if numpy else [list(row) for row in out]
 
 class Model:
-    """A model, and a search with the options of qkv-translate --help under Searching: beam=5, length_penalty=0.6.
+    """A model, and a search with the options of qkv-translate --help under Texts and Searching: beam=5, length_penalty=0.6.
     path: a checkpoint, or the folder of a run; threads: 0 for one on each processor."""
 
     def __init__(self, path, int8=False, threads=0, **options):
