@@ -4,9 +4,12 @@ cd "$(dirname "$0")/../.." || exit 1
 . tests/fixtures/checks.sh
 
 language 300 40
+printf %s "$(cat train.s)" >source  # without the end of its last line
+gzip -n <train.t >"in two words"
+mv valid.s "valid s"
 distil() {
-    BIN=$BIN THREADS=1 "$here/scripts/distil" --time 16s --output made --source train.s --target train.t --valid-source valid.s \
-        --valid-target valid.t "$@"
+    BIN=$BIN THREADS=1 "$here/scripts/distil" --time 16s --output made --source source --target "in two words" \
+        --valid-source "valid s" --valid-target valid.t "$@"
 }
 # This language's sentences are the others backwards, in capitals: what matters is that each stage has its files.
 check "it ends well" distil
