@@ -233,8 +233,19 @@ TextResult tmx_next(Tmx *t, const char *field[2], size_t length[2], Error *error
         if (result == TEXT_ERROR || (result == TEXT_END && status == XML_STATUS_OK))
             return result;
         if (status == XML_STATUS_ERROR) {
-            error_set(error, "%s:%zu: %s", t->reader->name, t->reader->line,
-                      t->failed ? t->failed : XML_ErrorString(XML_GetErrorCode(t->parser)));
+            enum XML_Error code = XML_GetErrorCode(t->parser);
+            const char *advice =
+                t->failed ? ""
+                : code == XML_ERROR_INVALID_TOKEN
+                    ? ": the file is cut off here, or has a & or < that is no markup: perl -pe "
+                      "'s/&(?!#?\\w+;)/&amp;/g' <OLD >NEW mends each &"
+                : code == XML_ERROR_UNDEFINED_ENTITY ? ": write the character itself"
+                : code == XML_ERROR_JUNK_AFTER_DOC_ELEMENT
+                    ? ": give each TMX as a file of its own"
+                : result == TEXT_END ? ": the file is cut off: copy or download it again"
+                                     : "";
+            error_set(error, "%s:%zu: %s%s", t->reader->name, t->reader->line,
+                      t->failed ? t->failed : XML_ErrorString(code), advice);
             return TEXT_ERROR;
         }
         t->suspended = status == XML_STATUS_SUSPENDED;

@@ -118,9 +118,15 @@ TEST(tmx)
                  TUV("fr", "<![CDATA[b & c]]>") "</tu>" END),
          1, 2, "x < yz é>b & c|"},
         {TMX(END), 1, 2, ""},
-        {TMX("<tu>" TUV("en", "a") TUV("fr", "b") "</tu>"), 1, 2, "2: no element found"},
+        {TMX("<tu>" TUV("en", "a") TUV("fr", "b") "</tu>"), 1, 2,
+         "2: no element found: the file is cut off: copy or download it again"},
         {TMX("<tu>" TUV("en", "a & b") "</tu>" END), 1, 2,
-         "2: not well-formed (invalid token)"},
+         "2: not well-formed (invalid token): the file is cut off here, or has a & or < that "
+         "is no markup: perl -pe 's/&(?!#?\\w+;)/&amp;/g' <OLD >NEW mends each &"},
+        {TMX("<tu>" TUV("en", "a&nbsp;b") "</tu>" END), 1, 2,
+         "2: undefined entity: write the character itself"},
+        {TMX(END "<tmx/>"), 1, 2,
+         "3: junk after document element: give each TMX as a file of its own"},
         {"<?xml version='1.0'?>\n<xliff/>\n", 1, 2,
          "2: it is XML, but no TMX: convert it to one, or to text with a TAB between source "
          "and target"},
