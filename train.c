@@ -357,7 +357,8 @@ static bool train_into_folder(Run *run, Error *error)
     if (limit) {
         console_say(
             "nothing is left to do: the run in %s has reached its %s; a larger %s goes on",
-            run->settings->run.output, limit, limit);
+            run->settings->run.output, limit,
+            strcmp(limit, "--time") ? limit : "--max-updates");
         if (*changed) console_say("these options have changed, without effect:%s", changed);
         if (run->settings->seconds > 0)
             console_say("--time is fixed when a run begins, and gave this one %d updates",

@@ -100,6 +100,7 @@ took=$(($(date +%s) - begin)) updates=$(value max_updates)
 check "ends in its time, or with all that helps" test "$took" -le 15
 auto $small --time 9s --threads 1 --output run
 says "a longer one is too late" "^--time is fixed when a run begins, and gave this one $updates updates$"
+says "more updates are not" "has reached its --time; a larger --max-updates goes on$"
 mv run timed
 auto $small --max-updates "$updates" --threads 1 --output run
 check "--time 5s has the same bits as --max-updates $updates" cmp run/best.safetensors timed/best.safetensors
