@@ -49,11 +49,15 @@ static void detect(char name[ENCODING_NAME], const char *bytes, size_t count)
     ucsdet_setText(detector, bytes, (int)count, &code);
     int matches = 0, confidence[2] = {0};
     const UCharsetMatch **match = ucsdet_detectAll(detector, &matches, &code);
-    for (int i = 0; i < 2 && i < matches; i++)
-        confidence[i] = ucsdet_getConfidence(match[i], &code);
+    const char *found = "";
+    for (int i = 0, n = 0; n < 2 && i < matches; i++) {
+        const char *own = ucsdet_getName(match[i], &code);
+        if (!strncmp(own, "IBM42", 5)) continue;  // EBCDIC: its lines end in another byte
+        if (n == 0) found = own;
+        confidence[n++] = ucsdet_getConfidence(match[i], &code);
+    }
     bool sure = confidence[0] >= SURE && confidence[0] > confidence[1];
-    const char *found = sure ? ucsdet_getName(match[0], &code) : NULL;
-    snprintf(name, ENCODING_NAME, "%s", found && strncmp(found, "UTF-", 4) ? found : "");
+    snprintf(name, ENCODING_NAME, "%s", sure && strncmp(found, "UTF-", 4) ? found : "");
     char *order = strstr(name, "-I");  // ISO-8859-8-I: of letters, which iconv does not name
     if (order && !order[2]) *order = 0;
     ucsdet_close(detector);

@@ -177,7 +177,8 @@ TEST(encodings)
                                   "Старый друг купил красную машину, а соседка – зонтик.\n",
                       CHINESE[] = "今天老师买了一本书。\n昨天，他们看见两只猫和一座桥。\n"
                                   "我喜欢苹果和梨，但是没有什么东西。\n",
-                      ENGLISH[] = "She said: “It’s a book”…\n";
+                      ENGLISH[] = "She said: “It’s a book”…\n",
+                      CZECH[] = "Příliš žluťoučký kůň úpěl ďábelské ódy.\n";
     static const struct {
         const char *text, *encoding, *wanted;
     } CASE[] = {
@@ -190,6 +191,7 @@ TEST(encodings)
          "for example from windows-1251 (iconv -f windows-1251 -t UTF-8"},
         {CHINESE, "GB18030", "for example from GB18030 ("},
         {ENGLISH, "WINDOWS-1252", "for example from WINDOWS-1252 ("},
+        {CZECH, "ISO-8859-2", "from the encoding of its language"},
     };
     for (size_t i = 0; i < sizeof CASE / sizeof *CASE; i++) {
         char command[4 * sizeof path + 80];
