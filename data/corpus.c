@@ -219,9 +219,12 @@ bool corpus_split(CorpusText *held_out, CorpusText *text, CorpusReport *report, 
     return good;
 }
 
+/* 0 if the source sentence has an unknown token. */
 static uint64_t ids_hash(const Corpus *corpus, size_t number)
 {
     PairIds pair = corpus_pair(corpus, number);
+    for (int i = 0; i < pair.length[SOURCE]; i++)
+        if (pair.id[SOURCE][i] == ID_UNKNOWN) return 0;
     return hash_bytes(HASH_START, pair.id[SOURCE],
                       (size_t)pair.length[SOURCE] * sizeof(int32_t));
 }
@@ -235,7 +238,7 @@ bool corpus_overlap(size_t *pairs, const Corpus *some, const Corpus *all, Error 
     *pairs = 0;
     for (size_t i = 0; i < some->pairs; i++) {
         uint64_t own = ids_hash(some, i);
-        *pairs += bsearch(&own, hash, all->pairs, sizeof *hash, by_hash) != NULL;
+        *pairs += own && bsearch(&own, hash, all->pairs, sizeof *hash, by_hash) != NULL;
     }
     free(hash);
     return true;

@@ -126,7 +126,8 @@ bool corpus_encode(Corpus *corpus, CorpusText *text, CorpusReport *report,
                    const Tokenizer *const tokenizer[SIDES], Workers *workers, int max_length,
                    bool keep_text, Error *error);
 
-/* *pairs = the number of pairs of `some` whose source sentence, as ids, is also in `all`. */
+/* *pairs = the number of pairs of `some` whose source sentence, as ids, is also in `all`. One with an
+ * unknown token is not counted, as it may be another sentence. */
 bool corpus_overlap(size_t *pairs, const Corpus *some, const Corpus *all, Error *error);
 
 PairIds corpus_pair(const Corpus *corpus, size_t number);

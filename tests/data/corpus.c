@@ -379,6 +379,8 @@ TEST(overlap)
     assert_int_equal(pairs, 3);  // "a b" twice, and "d e"
     assert_true(corpus_overlap(&pairs, &corpus[1], &corpus[0], &error));
     assert_int_equal(pairs, 2);
+    assert_true(corpus_overlap(&pairs, &corpus[1], &corpus[1], &error));
+    assert_int_equal(pairs, 3);  // not "f", which is unknown
     corpus_free(&corpus[0]), corpus_free(&corpus[1]);
     tokenizer_free(tokenizer);
 }
