@@ -26,9 +26,8 @@
 typedef enum { SPLIT_AUTO, SPLIT_ALWAYS, SPLIT_NEVER } Split;
 
 typedef struct PassageConfig {
-    int split;  // a Split
-    bool
-        wrapped;  // a line break inside a paragraph is a space, or nothing in text without spaces
+    int split;     // a Split
+    bool wrapped;  // a line break inside a paragraph is a space; nothing between 好 and 的
     StringList protect;  // regular expressions
     char *terms;         // a file; or NULL
     double min_score;    // below it a translation is doubtful; 0: as the checkpoint says
