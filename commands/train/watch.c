@@ -28,6 +28,7 @@
 #include "base/grow.h"
 #include "base/json.h"
 #include "base/textstream.h"
+#include "base/utf8.h"
 #include "explain/labels.h"
 #include "explain/maps.h"
 #include "inference/idlines.h"
@@ -212,9 +213,11 @@ static bool encode(IdLines *line, const Tokenizer *tokenizer, const char *text, 
     size_t cut;
     line->find_unknown = true;
     if (!idlines_add(line, tokenizer, most, text, length, &cut, error)) return false;
+    char begin[41];
+    utf8_fit(begin, length < sizeof begin ? length + 1 : sizeof begin, text);
     return (!cut && line->ids.count > 1) ||
-           error_set(error, "--watch: '%.*s' is %zu tokens: 1 to %d can be watched",
-                     (int)length, text, cut, most - 1);
+           error_set(error, "--watch: '%s%s' is %zu tokens: 1 to %d can be watched", begin,
+                     length < sizeof begin ? "" : "…", cut, most - 1);
 }
 
 static bool read_sentence(const Run *run, Error *error)
