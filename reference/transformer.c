@@ -1119,8 +1119,9 @@ static void command_draw(const char *path, const char *picture, const char *text
     }
     png_image image = {.version = PNG_IMAGE_VERSION, .format = PNG_FORMAT_GRAY};
     image.width = (png_uint_32)width, image.height = (png_uint_32)height;
-    if (!png_image_write_to_file(&image, picture, 0, grey, 0, NULL))
-        fail("cannot write '%s': %s", picture, image.message);
+    FILE *out = fopen(picture, "wb");
+    if (!out || !png_image_write_to_stdio(&image, out, 0, grey, 0, NULL) || fclose(out))
+        fail("cannot write '%s'", picture);
     printf("columns, from the left: "), print(m, source);
     printf("rows, from the top:     "), print(m, target);
 }
@@ -1184,8 +1185,7 @@ static void command_train(const char *out)
 
 int main(int count, char **argument)
 {
-    const char *command = count > 1 ? argument[1] : "";
-    char **a = argument + 2;
+    char *command = count > 1 ? argument[1] : "", **a = argument + 2;
     if (!strcmp(command, "train") && count == 3) command_train(a[0]);
     else if (!strcmp(command, "translate") && count > 3) command_translate(a[0], a + 1);
     else if (!strcmp(command, "draw") && count == 5) command_draw(a[0], a[1], a[2]);

@@ -45,6 +45,10 @@ translations() {
 check "the same translations by the shipped model" translations "$toy/model.safetensors"
 check "attention as a picture" sh -c '"$0" draw "$1" map.png "jane visits africa in september" >/dev/null &&
     test "$(od -An -j16 -N8 -tu1 map.png | tr -d " ")" = 00024000124' "$reference" "$toy/model.safetensors"
+ln -s /dev/full full.png
+wrong "a picture that cannot be written" 1 "^transformer: cannot write 'full.png'$" \
+    "$reference" draw "$toy/model.safetensors" full.png "jane visits africa"
+check "removes nothing" test -L full.png
 
 # A short training: the network has learned something, and ./translate loads it.
 learns() {
