@@ -4,7 +4,7 @@ cd "$(dirname "$0")/../.." || exit 1
 . tests/fixtures/checks.sh
 
 language 400 60
-small="--tokenizer word --vocab-size 60 --d-model 16 --heads 2 --ffn 32 --encoder-layers 1 --decoder-layers 1 --max-length 20 --seed 3"
+small="--tokenizer word --normalization identity --vocab-size 60 --d-model 16 --heads 2 --ffn 32 --encoder-layers 1 --decoder-layers 1 --max-length 20 --seed 3"
 auto() { "$latest" "$BIN/train" $corpus "$@" >out 2>err; }
 says() { if grep -q -- "$2" err; then pass "$1"; else fail "$1" "$(cat err)"; fi; }
 # has NAME OPTION VALUE: in config.json of the folder run.
