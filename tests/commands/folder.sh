@@ -101,6 +101,7 @@ if cc -shared -fPIC -D_GNU_SOURCE -o faults.so "$here/tests/fixtures/faults.c" -
             $tiny --quiet --valid-every 10 --max-updates 20 --output $3 2>err
     }
     fault kill 0 whole
+    # what faults.c counts as kill, its fifteenth function
     steps=$(od -An -td8 -j112 -N8 count | tr -d ' ') wrong=
     for step in $(seq 1 "$steps"); do
         fault kill $step killed
