@@ -56,10 +56,13 @@ MATHS    = -fopenmp-simd -fno-math-errno -fno-trapping-math -ffp-contract=fast
 MATHS   += $(if $(filter aarch64%,$(MACHINE)),-fno-builtin-fmax)
 # The same objects make programs and libqkv.so (-fPIC …), and the same files in every folder (-ffile-prefix-map).
 PLACE    = -fPIC -fno-semantic-interposition -ftls-model=initial-exec -ffile-prefix-map="$(CURDIR)=."
-COMMON   = $(CPPFLAGS) $(MATHS) $(WARNINGS) $(PLACE) -pthread -MMD -MP -I. -D_GNU_SOURCE \
-           $(shell pkg-config --cflags $(PACKAGES))
+PACKAGE_FLAGS := $(shell pkg-config --cflags $(PACKAGES) 2>/dev/null)
+PACKAGE_LIBS  := $(shell pkg-config --libs $(PACKAGES) 2>/dev/null)
+COMMON   = $(CPPFLAGS) $(MATHS) $(WARNINGS) $(PLACE) -pthread -MMD -MP -I. -D_GNU_SOURCE $(PACKAGE_FLAGS)
 FLAGS    = $(CFLAGS) $(COMMON)
-MPI     ?= $(if $(shell command -v mpicc 2>/dev/null),1,0)
+ifndef MPI
+MPI     := $(if $(shell command -v mpicc 2>/dev/null),1,0)
+endif
 ifeq ($(MPI),1)
 $(if $(shell command -v mpicc 2>/dev/null),,$(error MPI=1 needs mpicc of Open MPI (libopenmpi-dev)))
 MPI_FLAGS := -DWITH_MPI $(shell mpicc --showme:compile)
@@ -68,7 +71,7 @@ endif
 # Detects languages for ./serve, if it is there.
 CLD2    := $(if $(wildcard /usr/include/cld2/public/compact_lang_det.h /usr/local/include/cld2/public/compact_lang_det.h),1)
 CSTD     = -std=c11 -Wstrict-prototypes -Wvla
-LIBS     = $(shell pkg-config --libs $(PACKAGES)) -lstdc++ -lm -pthread $(MPI_LIBS)
+LIBS     = $(PACKAGE_LIBS) -lstdc++ -lm -pthread $(MPI_LIBS)
 
 FOLDERS  = base kernels model training data inference scores plots explain commands commands/train \
            commands/translate commands/serve manual
@@ -148,7 +151,7 @@ $(BUILD)/libqkv.a: $(LIBRARY) $(BUILD)/all.a
 $(BUILD)/$(SONAME): $(BUILD)/libqkv.a
 	echo '{ global: qkv_*; local: *; };' >$(BUILD)/qkv.map
 	$(CC) $(FLAGS) -shared $(BUILD)/qkv.o -o $@ $(LDFLAGS) -Wl,-soname,$(SONAME) -Wl,--version-script=$(BUILD)/qkv.map \
-	    -Wl,--as-needed $(shell pkg-config --libs $(PACKAGES)) -lstdc++ -lm -pthread
+	    -Wl,--as-needed $(PACKAGE_LIBS) -lstdc++ -lm -pthread
 	ln -sf $(SONAME) $(BUILD)/libqkv.so
 
 $(BUILD)/training/distributed.o: CSTD += $(MPI_FLAGS)

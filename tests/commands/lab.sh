@@ -1,7 +1,7 @@
 #!/bin/sh
-# lab.sh -- scripts/lab: the generated tasks, the verdicts, wrong use; and its short runs, stopped on
-# the way and taken up again, whose figures must be those of docs/lab.tsv within the tolerances of
-# scripts/lab-experiments.
+# lab.sh -- scripts/lab: the generated tasks, the verdicts, wrong use; and with LAB=all its short runs,
+# stopped on the way and taken up again, whose figures must be those of docs/lab.tsv within the
+# tolerances of scripts/lab-experiments (scripts/check-all lab).
 cd "$(dirname "$0")/../.." || exit 1
 . tests/fixtures/checks.sh
 
@@ -96,8 +96,8 @@ wrong "no programs" 1 "^lab: '.*/train' is not there: make builds it$" env BIN="
 # ---- short runs, interrupted and resumed ----
 
 # An instrumented build needs minutes for them.
-if [ "$BIN" != "$here" ]; then
-    echo "skipped the short runs of scripts/lab: they are for the programs that make builds"
+if [ "$BIN" != "$here" ] || [ "${LAB:-}" != all ]; then
+    echo "skipped the short runs of scripts/lab: scripts/check-all lab has them"
     exit
 fi
 JOBS=1 "$lab" --quick 2>first.err &
