@@ -60,9 +60,7 @@ PACKAGE_FLAGS := $(shell pkg-config --cflags $(PACKAGES) 2>/dev/null)
 PACKAGE_LIBS  := $(shell pkg-config --libs $(PACKAGES) 2>/dev/null)
 COMMON   = $(CPPFLAGS) $(MATHS) $(WARNINGS) $(PLACE) -pthread -MMD -MP -I. -D_GNU_SOURCE $(PACKAGE_FLAGS)
 FLAGS    = $(CFLAGS) $(COMMON)
-ifndef MPI
-MPI     := $(if $(shell command -v mpicc 2>/dev/null),1,0)
-endif
+MPI     ?= $(if $(shell command -v mpicc 2>/dev/null),1,0)
 ifeq ($(MPI),1)
 $(if $(shell command -v mpicc 2>/dev/null),,$(error MPI=1 needs mpicc of Open MPI (libopenmpi-dev)))
 MPI_FLAGS := -DWITH_MPI $(shell mpicc --showme:compile)

@@ -95,7 +95,7 @@ wrong "no programs" 1 "^lab: '.*/train' is not there: make builds it$" env BIN="
 
 # ---- short runs, interrupted and resumed ----
 
-# An instrumented build needs minutes for them.
+# They take half a minute, and with an instrumented build many.
 if [ "$BIN" != "$here" ] || [ "${LAB:-}" != all ]; then
     echo "skipped the short runs of scripts/lab: scripts/check-all lab has them"
     exit
