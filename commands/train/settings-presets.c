@@ -208,7 +208,7 @@ static void set_pace(Settings *s, const CorpusReport *train, const CorpusReport 
     static const double SHARE = 0.1;         // of the work that is validation's, at most
     TrainingConfig *t = &s->training;
     double updates = updates_of(t, train);
-    t->r_drop = r_drop_of(s, train);
+    t->r_drop = fmin(t->r_drop, r_drop_of(s, train));  // twice as many fit once it is left out
     t->warmup = (int)fmin(1000, updates / 6);
     t->ema = fmax(0, round(1000 * fmin(0.999, 1 - 8 / updates)) / 1000);
     double update = 3 * fmin(tokens_of(train), t->batch_tokens);  // its work
@@ -252,7 +252,8 @@ bool auto_lengthen(Settings *s, const CorpusReport *train, const CorpusReport *v
 void auto_report(const Settings *s, const CorpusReport *train)
 {
     const TrainingConfig *t = &s->training;
-    double usual = size_of(s)->r_drop, r_drop = r_drop_of(s, train);
+    double usual = size_of(s)->r_drop,
+           r_drop = s->seconds > 0 && t->r_drop == 0 ? 0 : r_drop_of(s, train);
     bool bf16 = t->precision == PRECISION_BF16;
     char words[NUMBER_TEXT], pairs[NUMBER_TEXT], updates[NUMBER_TEXT];
     console_say(

@@ -1,0 +1,37 @@
+/* pace.c -- what ./train chooses by itself from the updates that fit into --time. */
+#include "commands/train/settings.h"
+
+#include "tests/fixtures/test.h"
+
+/* The weight of R-Drop after so many updates were found to fit, one number after the other. */
+static double r_drop_after(const double fit[], int count, Settings *settings)
+{
+    static const CorpusReport train = {.kept = 29000, .tokens = {430000, 440000}},
+                              valid = {.kept = 1000, .tokens = {15000, 15000}};
+    char *argv[] = {"train", "--train-tsv", "pairs.tsv", "--time", "7m"};
+    Error error;
+    assert_true(settings_read(settings, sizeof argv / sizeof *argv, argv, &error));
+    settings->words = 650e3, settings->pairs = (double)train.kept;
+    settings->training.batch_tokens = 4096;
+    settings->training.r_drop = 4;
+    for (int i = 0; i < count; i++)
+        assert_true(auto_lengthen(settings, &train, &valid, fit[i], &error));
+    return settings->training.r_drop;
+}
+
+TEST(r_drop_stays_out_if_half_of_the_updates_fit_only_without_it)
+{
+    Settings settings;
+    assert_true(r_drop_after((double[]){0}, 1, &settings) == 4);
+    double all = settings.training.max_updates;
+    settings_free(&settings);
+    assert_true(r_drop_after((double[]){0, 0.6 * all}, 2, &settings) == 4);
+    settings_free(&settings);
+    assert_true(r_drop_after((double[]){0, 0.4 * all}, 2, &settings) == 0);
+    settings_free(&settings);
+    assert_true(r_drop_after((double[]){0, 0.4 * all, 0.8 * all}, 3, &settings) == 0);
+    assert_true(settings.training.max_updates == (int)(0.8 * all));
+    settings_free(&settings);
+}
+
+TEST_MAIN("pace", NULL, NULL)
