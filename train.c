@@ -382,23 +382,32 @@ static bool train_into_folder(Run *run, Error *error)
         console_warn("the checkpoint does not record its training text, as it is of an earlier "
                      "version: training must go on with the same text");
     run->complete = limit && !validation_due(run);
-    bool first = distributed.rank == 0, good = !first || run_begin(run, error);
-    for (int r = 0; first && good && r < RECORDERS; r++) good = recorders[r]->open(run, error);
+    bool good = distributed.rank > 0 || run_begin(run, error);
     catch_signals();  // until here there is nothing to save
     good = distributed_agree(good, error) && train(run, error);
-    for (int r = 0; r < RECORDERS; r++)
-        if (recorders[r]->close) recorders[r]->close();
     if (good && !failure[LAST].text[0]) report_end(run, stop ? NULL : finished(run));
     return good && report_failures(error);
+}
+
+static bool open_recorders(Run *run, Error *error)
+{
+    bool good = true;
+    for (int r = 0; distributed.rank == 0 && good && r < RECORDERS; r++)
+        good = recorders[r]->open(run, error);
+    return distributed_agree(good, error);
 }
 
 static bool whole_story(Run *run, Settings *settings, Error *error)
 {
     bool good = run_read(run, settings, error) && run_prepare(run, error) &&
-                run_fit_time(run, error) && run_prepare_validation(run, error);
+                run_fit_time(run, error) && run_prepare_validation(run, error) &&
+                open_recorders(run, error);
     if (good) report_begin(run);
-    return good && (settings->run.dry_run ? report_estimate(run, error)
+    good = good && (settings->run.dry_run ? report_estimate(run, error)
                                           : train_into_folder(run, error));
+    for (int r = 0; r < RECORDERS; r++)
+        if (recorders[r]->close) recorders[r]->close();
+    return good;
 }
 
 static void print_help(bool brief)

@@ -18,7 +18,7 @@ bool pictures_attention(Run *run, Error *error);
 
 /* A picture of what is recorded while the model learns. */
 typedef struct Recorder {
-    bool (*open)(Run *run, Error *error);  // after run_begin
+    bool (*open)(Run *run, Error *error);  // before run_begin: writes nothing
     /* Before the first update and after each one, of which `loss` is the mean per token, or NaN.
      * validates: a validation follows. */
     bool (*record)(Run *run, double loss, bool validates, Error *error);

@@ -4,6 +4,7 @@
 #include "base/file.h"
 #include "data/text.h"
 #include "inference/bundle.h"
+#include "inference/marian.h"
 #include "model/checkpoint.h"
 #include "scores/tokenization.h"
 #include "training/distributed.h"
@@ -441,6 +442,12 @@ static bool add_replay(Settings *s, int runs, Error *error)
         return error_set(error, "--replay needs --init, the folder of a run, and a "
                                 "validation text, since pairs that are held out of its text "
                                 "would be known to the model");
+    if (marian_is_folder(init))
+        return error_set(
+            error,
+            "--replay reads the text of a run again, and '%s', a folder of MarianMT, "
+            "does not name its text: give a text without --replay",
+            init);
     if (runs > MOST)
         return error_set(error, "--replay reads the texts of %d runs at most", MOST);
     snprintf(name, sizeof name, "%s", init);
@@ -503,6 +510,10 @@ static bool apply_all(Settings *s, Error *error)
                             options_set(s->groups, SETTINGS_GROUPS, "augment", "0", error))) &&
                 apply_given(s, error) && (corpus || toy_corpus(&s->data, error));
     if (!good) return false;
+    if (s->data.valid_split && s->data.valid.source.count + s->data.valid.tsv.count)
+        return error_set(error,
+                         "--valid-split holds out training pairs where there are no validation "
+                         "files: leave one of the two out");
     s->automatic = corpus && named == PRESET_AUTO;
     if (!s->run.output) {
         char path[64];

@@ -42,6 +42,8 @@ is "a piece that vocab.json lacks" "$(tokens "jane ${word#▁}")" "▁jane <unk>
 (cd "$here" && "$BIN/train" --init "$scratch/special" --max-updates 1 --quiet --output "$scratch/tuned" \
     --learning-rate 1e-8) >/dev/null 2>err
 check "./train --init" test -f tuned/last.safetensors
+wrong "--replay, which needs a text" 2 "'special', a folder of MarianMT, does not name its text" \
+    "$BIN/train" --init special --replay --train-tsv pairs --valid-tsv pairs --dry-run
 
 # refused NAME PATTERN VARIANT...
 number=0
