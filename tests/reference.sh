@@ -8,6 +8,7 @@
 #
 #   FULL=1    also the whole training of the toy corpus (scripts/check-all)
 . tests/fixtures/checks.sh
+export OPENBLAS_NUM_THREADS=1  # several would mostly wait for each other beside another test
 
 BUILD=${BUILD:-build}
 case $BUILD in /*) ;; *) BUILD=$here/$BUILD ;; esac

@@ -22,7 +22,7 @@ between() {
 }
 
 # ---- training ----
-scripts/benchmark --json "$scratch/train.json" --only tiny --seconds 0.01 --sections train \
+scripts/benchmark --json "$scratch/train.json" --only tiny --seconds 0.01 --threads 2 --sections train \
     >"$scratch/table" 2>"$scratch/err"
 status=$?
 is "training is measured" $status -eq 0

@@ -14,6 +14,11 @@ if nm "$BIN/train" | grep -q -e __asan -e __tsan ||
     echo "skipped faults: needs cc, and a build without sanitizers"
     exit 0
 fi
+# A library that waits for ever, here for what no process writes to a pipe: the end says what came of it.
+mkfifo fonts.conf
+(FONTCONFIG_FILE="$PWD/fonts.conf" timeout 100 "$BIN/translate" --model "$here/data/toy/model.safetensors" \
+    --attention waits.png jane >waits.out 2>waits.err; echo $? >waits.status) &
+
 most=10 spread=3 formats=
 [ "${FAULTS:-}" != all ] || most=400 spread=400 formats="svg pdf"
 language 60 10
@@ -116,3 +121,7 @@ attack() {
     [ -z "$wrong" ] || echo "$wrong"
 }
 for scenario in ${SCENARIOS:-fresh resumed drawing translate int8 png html $formats}; do attack $scenario; done
+
+wait
+check "a picture for which a library waits for ever: a sentence" sh -c \
+    'test "$(cat waits.status)" = 1 && grep -q "^translate: drawing waits.png was ended by a library" waits.err'

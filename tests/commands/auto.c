@@ -1,16 +1,49 @@
-/* pace.c -- what ./train chooses by itself from the updates that fit into --time. */
+/* auto.c -- what ./train chooses by itself from the number of pairs, and from the updates that fit into --time. */
 #include "commands/train/settings.h"
 
 #include "tests/fixtures/test.h"
+
+#include <string.h>
+
+static void read_options(Settings *settings)
+{
+    char *argv[] = {"train", "--train-tsv", "pairs.tsv", "--time", "7m"};
+    Error error;
+    assert_true(settings_read(settings, sizeof argv / sizeof *argv, argv, &error));
+}
+
+static int width_for(int pairs)
+{
+    static const char *const line[SIDES] = {
+        "where does the number one sleep and the other one go",
+        "où dort le numéro un et où vont les autres numéros"};
+    const size_t length[SIDES] = {strlen(line[SOURCE]), strlen(line[TARGET])};
+    Settings settings;
+    CorpusText text = {0};
+    Error error;
+    read_options(&settings);
+    for (int i = 0; i < pairs; i++)
+        assert_true(corpus_add(&text, line, length, (CorpusLine){0}, &error));
+    assert_true(auto_choose(&settings, &text, 1, &error));
+    int width = settings.model.d_model;
+    corpus_text_free(&text);
+    settings_free(&settings);
+    return width;
+}
+
+TEST(the_network_is_wider_from_forty_thousand_pairs_on)
+{
+    assert_int_equal(width_for(40000), 128);
+    assert_int_equal(width_for(40001), 256);
+}
 
 /* The weight of R-Drop after so many updates were found to fit, one number after the other. */
 static double r_drop_after(const double fit[], int count, Settings *settings)
 {
     static const CorpusReport train = {.kept = 29000, .tokens = {430000, 440000}},
                               valid = {.kept = 1000, .tokens = {15000, 15000}};
-    char *argv[] = {"train", "--train-tsv", "pairs.tsv", "--time", "7m"};
     Error error;
-    assert_true(settings_read(settings, sizeof argv / sizeof *argv, argv, &error));
+    read_options(settings);
     settings->words = 650e3, settings->pairs = (double)train.kept;
     settings->training.batch_tokens = 4096;
     settings->training.r_drop = 4;
@@ -34,4 +67,4 @@ TEST(r_drop_stays_out_if_half_of_the_updates_fit_only_without_it)
     settings_free(&settings);
 }
 
-TEST_MAIN("pace", NULL, NULL)
+TEST_MAIN("auto", NULL, NULL)
