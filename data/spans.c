@@ -362,6 +362,16 @@ static bool in_word(UChar32 code)
             class == U_LB_COMBINING_MARK);
 }
 
+/* Whether it is the ₂ of H₂O or the ² of km²: after a capital, or after two letters at most. */
+static bool is_index(const Finder *f, size_t i, UChar32 code)
+{
+    int type = u_getIntPropertyValue(code, UCHAR_DECOMPOSITION_TYPE);
+    size_t word = i;
+    while (u_isalpha(before(f, word))) U8_BACK_1_UNSAFE(f->text, word);
+    return (type == U_DT_SUPER || type == U_DT_SUB) && word < i &&
+           (i - word <= 2 || u_isupper(before(f, i)));
+}
+
 static bool is_boundary(const Finder *f, size_t i)
 {
     return !in_word(before(f, i)) || !in_word(after(f, i));
@@ -434,7 +444,8 @@ static bool find_unknown(Finder *f, Known *known, const void *context)
         bool good = text_is_known(clean, strlen(clean), known, context);
         free(clean);
         if (good) continue;
-        if (in_word(code)) {
+        bool part = in_word(code) || is_index(f, begin, code);
+        if (part) {
             while (begin > run.end && in_word(before(f, begin)))
                 U8_BACK_1_UNSAFE(f->text, begin);
             while (in_word(after(f, end))) U8_FWD_1_UNSAFE(f->text, end);
@@ -446,7 +457,7 @@ static bool find_unknown(Finder *f, Known *known, const void *context)
             run = (Span){.begin = begin, .mark = true};
         }
         run.end = end;
-        run.mark &= !u_isalnum(code);
+        run.mark &= !part && !u_isalnum(code);
     }
     return add_run(f, run);
 }

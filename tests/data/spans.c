@@ -225,8 +225,9 @@ TEST(unknown)
     CHECK_ALL(builtin, latin, "⟦東京⟧ is big", "I like ⟦日本⟧ and ⟦東京⟧.", "“It’s” – fine…",
               "⟦Dvořák⟧ wrote it", "a⟦→⟧b, a ⟦→⟧ b", "⟪♪⟫Hello⟪♪⟫",
               "by ⟦Łódź-Bałuty⟧ and ⟦Šárka Dvořák⟧", "⟪★⟫ Hello ⟪★★⟫", "cafe\u0301 is known",
-              "⟦x\u0323y⟧ is not", "ﬁne ｏｋ", "soft\u00adhyphen\u200b", "m² ½ are", "x⟦₂⟧y",
-              "⟪😀★⟫", "⟦Ελλάδα⟧, ⟦Россия⟧!", "a\u200db c\u00a0d\u2009e", "⟦นี้⟧ and ⟦हिन्दी⟧",
+              "⟦x\u0323y⟧ is not", "ﬁne ｏｋ", "soft\u00adhyphen\u200b", "m² ½ are", "⟦x₂y⟧",
+              "⟦H₂O⟧, ⟦C₂H₅OH⟧, ⟦Fe₃O₄⟧, ⟦NaHCO₃⟧, ⟦20mm⁻⁴⟧; dog⟦⁴⟧ runs⟪⁴⟫", "⟪😀★⟫",
+              "⟦Ελλάδα⟧, ⟦Россия⟧!", "a\u200db c\u00a0d\u2009e", "⟦นี้⟧ and ⟦हिन्दी⟧",
               "Straße naïve", "⟦東京30⟧, ⟦30東⟧", "a ⟦→→⟧⟦<b>⟧see⟦</b>⟧ it");
 }
 
