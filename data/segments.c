@@ -64,8 +64,8 @@ static const char *const pattern[PATTERNS] = {
     [BREAK] =                                                                   // ends a line, too: <br>, </li>,
     "</?(?i:address|article|blockquote|br|caption|d[dlt]|div|fig(caption|ure)|footer|h[1-6r]|header|li|main|nav|[ou]l"
     "|option|p|section|t([dhr]|able|body|head))(?=[\\s/>])[^<>]*+>"
-    "|(?=\\\\[nr])(?<![\\s\\\\$(=])(?<!\\b[A-Za-z]:(\\\\[^\\s:]{0,99})?)(\\\\[nr]){1,9}"  // \n as two characters, not
-    "(?![A-Za-z]{2,30}([{\\[$^_/]|[\\w\\\\]{0,60}\\.[a-z]|\\\\[^nr]))",         // C:\new, a\ref{b}
+    "|(?=\\\\[nrN])(?<![\\s\\\\$(=])(?<!\\b[A-Za-z]:(\\\\[^\\s:]{0,99})?)(\\\\[nrN]){1,9}"  // \n as two characters, not
+    "(?![A-Za-z]{2,30}([{\\[$^_/]|[\\w\\\\]{0,60}\\.[a-z]|\\\\[^nrN]))",         // C:\new, a\ref{b}
     [CLOSING] = "[\\p{Pe}\\p{Pf}\\p{Pi}\"'*_~`\u00B9\u00B2\u00B3\u2070-\u2079]"  // ." .¹
     "|\\[(\\d{1,3}|/[a-z]{1,9})\\]|</[A-Za-z][^<>]{0,99}>",                    // .[1] .[/b] .</b>
     [OPENING] = "[(\\p{Pi}\"'*_\\p{Sc}]|<(?!http)[A-Za-z][^<>]{0,99}>\\s*",

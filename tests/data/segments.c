@@ -44,6 +44,7 @@ static const struct Case {
     {"en", "<ul class=\"x\"><li>⟨One⟩</li><li>- ⟨Two, un<b>believ</b>able⟩</li></ul>"},
     {"en", "⟨One.⟩\\r\\n- ⟨Two⟩\\n⟨Three⟩\\n"},
     {"en", "⟨It is in C:\\new\\old or src\\new.c, the `<br>` of $x\\nabla$ \\ref{a}⟩"},
+    {"en", "⟨{\\an8}A man runs,⟩\\N⟨and⟩\\N- ⟨No!⟩"},
     {"en", "⟨It is in C:\\users\\nina today.⟩"},
     {"en", "⟨We work for NASA.⟩ +⟨Then he uses an app.⟩ +⟨It is good.⟩"},
     {"en", "⟨That is all.⟩ +⟨He is my boss.⟩ +⟨Yes.⟩"},
