@@ -67,6 +67,7 @@ static const struct Case {
     {"en", ">> ⟨mail⟩"},
     {"en", "⟨>= 5 apples⟩"},
     {"en", "| ⟨cat⟩ | ⟨dog⟩ |"},
+    {"en", "| ⟨`a \\| b` is⟩ | ⟨dog \\⟩| ⟨cat⟩ |"},
     {"en", "| ⟨The cat.⟩ +⟨It sat.⟩ |"},
     {"en", "|---|:-:|"},
     {"en", "- [x] ⟨Done⟩"},
