@@ -186,6 +186,8 @@ static const struct Case {
     {"en", "⟨P(A | B) and `ls | wc` or a|b⟩"},
     {"en", "-⟨Are you sure?⟩"},
     {"en", "--⟨A man runs.⟩"},
+    {"en", "-----⟨Original Message-----⟩"},
+    {"en", "---------- ⟨Forwarded message ---------⟩"},
     {"en", "—⟨no!⟩"},
     {"es", "—⟨¿Qué? —dijo.⟩"},
     {"ar", "-⟨نعم⟩"},
