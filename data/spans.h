@@ -10,7 +10,7 @@
  *                 %@ %(name)s %<name>s %name% %1 $name $1 :name  \n \t \" as two characters
  *   markup        <tag a="b"> </tag> <br/> <0> <!-- --> <?xml ?> &amp; &#39;; of subtitles {\i1} <v Tom>;
  *                 [ and ](a.md) or ][b] of links; [b] [/b] [url=…] of BBCode; == heading ==;
- *                 notes: [1]  [[1]](a.md)  <sup>2</sup>
+ *                 notes: [1]  [2, 5]  [[1]](a.md)  <sup>2</sup>
  *   numbers       of two digits and more, or one with a sign, point or unit, with what joins them:
  *                 283.82  .5  -5  5 °C  1e-5  1,000  10:30  2024-01-31 10:30  3/4  -10%  $25  v1.2
  *                 12h30; telephone numbers, #1, § 1, IBANs, cards and coordinates with their blanks

@@ -151,13 +151,13 @@ TEST(markup)
         "⟪<p>⟫Hello world⟪</p>⟫", "⟪<b>⟫⟪<i>⟫ Hello ⟪</i>⟫⟪</b>⟫", "⟦<b>⟧Hello⟦</b>⟧ world",
         "Hello ⟦<b>⟧world⟦</b>⟧", "⟪😀⟫ ⟦<b>⟧Hello⟦</b>⟧ you", "⟦<p>⟧Hello⟦<br>⟧world⟦</p>⟧ ⟪😀⟫",
         "⟪<br/>⟫ Hello", "⟪<br/>⟫⟪<br/>⟫", "“⟦<b>⟧Hello” she said");
-    CHECK_ALL(builtin, NULL, "See ⟦[⟧the park⟦](https://a.org/b_(c) \"d\")⟧ now.",
-              "⟦[⟧A dog⟦](a.md)⟧ runs⟦[^2]⟧ in ⟦[⟧it⟦](<b c.md>)⟧.", "⟪![⟫A dog⟪](a.png)⟫",
-              "a [b] (c)", "⟦[b]⟧A⟦[/b]⟧ b ⟪[*]⟫", "⟪[url=https://a.org]⟫A dog⟪[/url]⟫",
-              "⟦[⟧code⟦](a.md)⟧ it", "⟪==⟫ A dog ⟪==⟫", "a ⟦==⟧ b=c, d = e",
-              "see ⟦[⟧it⟦](#b)⟧ ⟪[1]⟫", "So it is.⟪[[1]](https://a.org/b_(c))⟫",
-              "It⟦[1](a.md)⟧ is", "⟦[⟧A dog⟦][b c]⟧ and ⟦[⟧it⟦][]⟧, [x] [y]",
-              "See ⟦[⟧⟦![⟧A dog⟦](a.png)⟧⟦](b.md)⟧ now");
+    CHECK_ALL(
+        builtin, NULL, "See ⟦[⟧the park⟦](https://a.org/b_(c) \"d\")⟧ now.",
+        "⟦[⟧A dog⟦](a.md)⟧ runs⟦[^2]⟧ in ⟦[⟧it⟦](<b c.md>)⟧.", "⟪![⟫A dog⟪](a.png)⟫",
+        "a [b] (c)", "⟦[b]⟧A⟦[/b]⟧ b ⟪[*]⟫", "⟪[url=https://a.org]⟫A dog⟪[/url]⟫",
+        "⟦[⟧code⟦](a.md)⟧ it", "⟪==⟫ A dog ⟪==⟫", "a ⟦==⟧ b=c, d = e", "see ⟦[⟧it⟦](#b)⟧ ⟪[1]⟫",
+        "So it is.⟪[[1]](https://a.org/b_(c))⟫", "It⟦[1](a.md)⟧ is", "It⟦[2, 5–7]⟧ is ⟪[1,2]⟫",
+        "⟦[⟧A dog⟦][b c]⟧ and ⟦[⟧it⟦][]⟧, [x] [y]", "See ⟦[⟧⟦![⟧A dog⟦](a.png)⟧⟦](b.md)⟧ now");
     CHECK_ALL(builtin, NULL, "A man⟦<sup>[a]</sup>⟧ on it⟦<sup><a href=\"#n\">2</a></sup>⟧.",
               "⟦25⟧ ⟦m<sup>2</sup>⟧ of ⟦H<sub>2</sub>O⟧ or ⟦H{q3}O⟧", "See ⟦<b>⟧⟦1⟧⟦</b>⟧ now",
               "a ⟦<sup>⟧long one⟦</sup>⟧ b", "⟪<v.loud Tom>⟫Yes.",
