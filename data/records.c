@@ -157,6 +157,9 @@ static int split_quotes(Records *r, const char *line, Error *error)
                 *to++ = ' ';
             } else if (quoted && *line == '"' && *++line != '"') {
                 quoted = false;
+                char after = line[strspn(line, " ")];
+                if (column == 1 && !r->columns && (after == ';' || after == ','))
+                    r->delimiter = after;
                 if (*line == '\t') return broken_field(reader, opened, error);
             } else {
                 *to++ = *line++;
@@ -167,23 +170,20 @@ static int split_quotes(Records *r, const char *line, Error *error)
     }
 }
 
-/* Finds the delimiter in the first line. */
+/* Finds the delimiter in the first line, unless it is known once the first field, in quotation marks, ends. */
 static bool find_delimiter(Records *r, const char *line, size_t count, Error *error)
 {
-    const char *after = line, *name = r->reader->name;
-    if (*line == '"')  // what comes after this field
-        for (after++; *after && (*after != '"' || *++after == '"');) after++;
+    const char *name = r->reader->name;
     bool tab = memchr(line, '\t', count);
     if (!tab && strstr(line, " ||| "))
         return error_set(error,
                          "%s has ||| between its columns: give <(sed 's/ ||| /\\t/g' '%s') in "
                          "its place",
                          name, name);
-    r->delimiter = tab                                                ? '\t'
-                   : after > line && (*after == ';' || *after == ',') ? *after
-                   : memchr(line, ';', count)                         ? ';'
-                   : memchr(line, ',', count) || *line == '"'         ? ','
-                                                                      : '\t';
+    r->delimiter = tab                                        ? '\t'
+                   : memchr(line, ';', count)                 ? ';'
+                   : memchr(line, ',', count) || *line == '"' ? ','
+                                                              : '\t';
     return true;
 }
 

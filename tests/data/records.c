@@ -55,6 +55,8 @@ TEST(tables)
         {"sep=;\r\nYes, I do.;Oui.\r\n", 1, 2, "Yes, I do.>Oui.|"},
         {"sep=,\na; b,c\n", 1, 2, "a; b>c|"},
         {"sep=;\n", 1, 2, ""},
+        {"\"two\n\nlines, \";b\n\"c\";\"d\"\n", 1, 2, "two  lines, >b|c>d|"},
+        {"\"a; b\nc\" ,d\ne,f\n", 1, 2, "a; b c >d|e>f|"},
         {"sep=a\tb\n", 1, 2, "sep=a>b|"},
         {"Hello; I said, yes.\tSalut.\na ||| b\tc\n", 1, 2,
          "Hello; I said, yes.>Salut.|a ||| b>c|"},
