@@ -57,6 +57,9 @@ static bool check_line(const TextReader *reader, const char *line, size_t length
             "`train-tsv` or `valid-tsv`; convert other XML, such as XLIFF, to a TMX or "
             "to text",
             reader->name);
+    if (!strncasecmp(line, "<!DOCTYPE html", 14) || !strncasecmp(line, "<html", 5))
+        return error_set(error, "%s is a web page: download the file itself, or convert it",
+                         reader->name);
     if (is_sgml(line))
         return error_set(error,
                          "%s is SGML: give its lines, <(sed -n "

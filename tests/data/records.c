@@ -57,6 +57,7 @@ TEST(tables)
         {"sep=;\n", 1, 2, ""},
         {"\"two\n\nlines, \";b\n\"c\";\"d\"\n", 1, 2, "two  lines, >b|c>d|"},
         {"\"a; b\nc\" ,d\ne,f\n", 1, 2, "a; b c >d|e>f|"},
+        {"<!doctype HTML>\n<p>a\tb</p>\n", 1, 2, "is a web page: download the file itself"},
         {"sep=a\tb\n", 1, 2, "sep=a>b|"},
         {"Hello; I said, yes.\tSalut.\na ||| b\tc\n", 1, 2,
          "Hello; I said, yes.>Salut.|a ||| b>c|"},
