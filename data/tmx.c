@@ -237,8 +237,12 @@ TextResult tmx_next(Tmx *t, const char *field[2], size_t length[2], Error *error
             const char *advice =
                 t->failed ? ""
                 : code == XML_ERROR_INVALID_TOKEN
-                    ? ": the file is cut off here, or has a & or < that is no markup: perl -pe "
-                      "'s/&(?!#?\\w+;)/&amp;/g' <OLD >NEW mends each &"
+                    ? ": the file is cut off here, or has a & or < that is no markup, or a "
+                      "control character: perl -pe 's/&(?!#?\\w+;)/&amp;/g; "
+                      "s/[^\\t\\n\\r -\\xff]//g' <OLD >NEW mends each of these but <"
+                : code == XML_ERROR_BAD_CHAR_REF
+                    ? ": perl -pe 's/&#(0*([0-8]|1[124-9]|2\\d|3[01])|x0*([0-8bcef]|"
+                      "1[\\da-f]));//gi' <OLD >NEW removes those of control characters"
                 : code == XML_ERROR_UNDEFINED_ENTITY ? ": write the character itself"
                 : code == XML_ERROR_JUNK_AFTER_DOC_ELEMENT
                     ? ": give each TMX as a file of its own"

@@ -125,7 +125,12 @@ TEST(tmx)
          "2: no element found: the file is cut off: copy or download it again"},
         {TMX("<tu>" TUV("en", "a & b") "</tu>" END), 1, 2,
          "2: not well-formed (invalid token): the file is cut off here, or has a & or < that "
-         "is no markup: perl -pe 's/&(?!#?\\w+;)/&amp;/g' <OLD >NEW mends each &"},
+         "is no markup, or a control character: perl -pe 's/&(?!#?\\w+;)/&amp;/g; "
+         "s/[^\\t\\n\\r -\\xff]//g' <OLD >NEW mends each of these but <"},
+        {TMX("<tu>" TUV("en", "a&#x1f;b") "</tu>" END), 1, 2,
+         "2: reference to invalid character number: perl -pe "
+         "'s/&#(0*([0-8]|1[124-9]|2\\d|3[01])|x0*([0-8bcef]|1[\\da-f]));//gi' <OLD >NEW "
+         "removes those of control characters"},
         {TMX("<tu>" TUV("en", "a&nbsp;b") "</tu>" END), 1, 2,
          "2: undefined entity: write the character itself"},
         {TMX(END "<tmx/>"), 1, 2,
