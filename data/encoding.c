@@ -32,7 +32,15 @@ const char *encoding_wide(const char *bytes, size_t count)
 {
     static const char *const NAME[] = {"UTF-32LE", "UTF-32BE", "UTF-16LE", "UTF-16BE"};
     const char *best = NULL;
-    size_t most = 1;
+    size_t most = 1, zeros = 0, others = 0;  // others: what is not in a text in UTF-8
+    for (size_t i = 0, size; i < count; i += size) {
+        unsigned code, byte = (unsigned char)bytes[i];
+        size = (size_t)utf8_decode(bytes + i, count - i, &code);
+        zeros += !byte;
+        others +=
+            byte && (byte < ' ' ? !strchr("\t\n\r", bytes[i]) : byte >= 0x80 && size == 1);
+    }
+    if (4 * (zeros + others) < count && others < 4) return NULL;  // the zeros are errors in it
     for (int i = 0; i < 4; i++) {
         size_t ascii = count_ascii(bytes, count, i < 2 ? 4 : 2, i & 1);
         if (ascii > most) most = ascii, best = NAME[i];

@@ -86,6 +86,7 @@ TEST(lines)
         {BYTES("caf\xe9\n"), INVALID(4, 0xe9)},
         {BYTES("a\xe2\x98"), INVALID(2, 0xe2)},
         {BYTES("abcdefgh\nb\0c\n"), "2: " NUL(2)},
+        {BYTES("Milk\0x and tea\0y and jam.\n"), "1: " NUL(5)},
         {BYTES("abcdea\xff\xfeh\0i\0"), "1: " NUL(10)},
     };
     for (size_t i = 0; i < sizeof CASE / sizeof *CASE; i++) {
