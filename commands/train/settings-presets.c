@@ -149,7 +149,6 @@ static void choose(Settings *s, const CorpusText *text, const Spacing spacing[SI
     double root = 12 * sqrt(s->words);
     s->data.learn.vocab_size = (int)fmin(size->vocabulary, 100 * ceil(root / 100));
     s->data.learn.normalization = NORMALIZATION_TEXT;
-    s->data.learn.byte_fallback = s->data.learn.vocab_size >= 3000;
     if (spells(text, &spacing[SOURCE]))
         s->data.learn.type = TOKENIZER_CHAR, s->data.learn.vocab_size = 3000;
     if (many_longer(text, TOKEN * (size_t)s->model.max_length)) s->model.max_length *= 2;
@@ -229,6 +228,7 @@ bool auto_choose(Settings *s, const CorpusText *text, double share, Error *error
     int heads = chosen.model.heads;
     if (!s->fine_tuning.init) chosen.model.heads = 1;
     if (!settings_take(s, &chosen, error)) return false;
+    chosen.data.learn.byte_fallback = !s->fine_tuning.init && s->data.learn.vocab_size >= 3000;
     while (!s->fine_tuning.init && s->model.d_model % heads) heads--;  // of a given width
     chosen.model.heads = heads;
     return settings_take(s, &chosen, error);

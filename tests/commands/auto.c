@@ -5,36 +5,52 @@
 
 #include <string.h>
 
-static void read_options(Settings *settings)
+/* With a number of updates and the size of a vocabulary, if they are not NULL. */
+static void read_options(Settings *settings, char *updates, char *tokens)
 {
-    char *argv[] = {"train", "--train-tsv", "pairs.tsv", "--time", "7m"};
+    static char *argv[9] = {"train", "--train-tsv", "pairs.tsv", "--time", "7m"};
+    int argc = 5;
     Error error;
-    assert_true(settings_read(settings, sizeof argv / sizeof *argv, argv, &error));
+    if (updates) argv[argc++] = "--max-updates", argv[argc++] = updates;
+    if (tokens) argv[argc++] = "--vocab-size", argv[argc++] = tokens;
+    assert_true(settings_read(settings, argc, argv, &error));
 }
 
-static int width_for(int pairs)
+/* What is chosen for so many pairs. */
+static void choose_for(Settings *settings, int pairs, char *tokens)
 {
     static const char *const line[SIDES] = {
         "where does the number one sleep and the other one go",
         "où dort le numéro un et où vont les autres numéros"};
     const size_t length[SIDES] = {strlen(line[SOURCE]), strlen(line[TARGET])};
-    Settings settings;
     CorpusText text = {0};
     Error error;
-    read_options(&settings);
+    read_options(settings, NULL, tokens);
     for (int i = 0; i < pairs; i++)
         assert_true(corpus_add(&text, line, length, (CorpusLine){0}, &error));
-    assert_true(auto_choose(&settings, &text, 1, &error));
-    int width = settings.model.d_model;
+    assert_true(auto_choose(settings, &text, 1, &error));
     corpus_text_free(&text);
-    settings_free(&settings);
-    return width;
 }
 
 TEST(the_network_is_wider_from_forty_thousand_pairs_on)
 {
-    assert_int_equal(width_for(40000), 128);
-    assert_int_equal(width_for(40001), 256);
+    for (int more = 0; more < 2; more++) {
+        Settings settings;
+        choose_for(&settings, 40000 + more, NULL);
+        assert_int_equal(settings.model.d_model, more ? 256 : 128);
+        settings_free(&settings);
+    }
+}
+
+TEST(bytes_get_no_tokens_of_a_small_vocabulary_that_is_given)
+{
+    char *const tokens[] = {"2999", NULL};
+    for (int i = 0; i < 2; i++) {
+        Settings settings;
+        choose_for(&settings, 5000, tokens[i]);
+        assert_int_equal(settings.data.learn.byte_fallback, i);
+        settings_free(&settings);
+    }
 }
 
 /* The weight of R-Drop after so many updates were found to fit, one number after the other. */
@@ -43,7 +59,7 @@ static double r_drop_after(const double fit[], int count, Settings *settings)
     static const CorpusReport train = {.kept = 29000, .tokens = {430000, 440000}},
                               valid = {.kept = 1000, .tokens = {15000, 15000}};
     Error error;
-    read_options(settings);
+    read_options(settings, NULL, NULL);
     settings->words = 650e3, settings->pairs = (double)train.kept;
     settings->training.batch_tokens = 4096;
     settings->training.r_drop = 4;
