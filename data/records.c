@@ -196,10 +196,9 @@ static bool check_columns(Records *r, const char *line, size_t number, int colum
 {
     const char *name = r->reader->name;
     const int *column = r->file->column, most = column[0] > column[1] ? column[0] : column[1];
-    if (!r->columns) r->columns = columns > most ? columns : most;
-    if (r->delimiter != '\t')
-        return columns == r->columns ||
-               error_set(error,
+    if (!r->columns) r->columns = columns > 1 ? columns : most;
+    if (r->delimiter != '\t' && columns != r->columns)
+        return error_set(error,
                          "%s:%zu: the line has %d column%s with '%c' between them, and should "
                          "have %d: put fields in quotation marks, or a TAB between columns; a "
                          "first line such as sep=%c names another delimiter",
@@ -207,7 +206,7 @@ static bool check_columns(Records *r, const char *line, size_t number, int colum
                          r->columns, r->delimiter == ',' ? ';' : ',');
     if (columns >= most) return true;
     bool half = false;
-    for (; *line; line++) half ^= *line == '"';
+    for (; r->delimiter == '\t' && *line; line++) half ^= *line == '"';
     if (half) return broken_field(r->reader, number, error);
     return columns > 1
                ? error_set(error, "%s:%zu: the line has %d columns: `columns` names number %d",
