@@ -163,6 +163,13 @@ static int split_quotes(Records *r, const char *line, Error *error)
                 char after = line[strspn(line, " ")];
                 if (column == 1 && !r->columns && (after == ';' || after == ','))
                     r->delimiter = after;
+                if (to > begin && to[-1] == '\\' && *line && *line != ' ' &&
+                    *line != r->delimiter)
+                    return error_set(
+                        error,
+                        "%s:%zu: a mark in quotation marks is \"\", not \\\": perl "
+                        "-pe 's/\\\\\"/\"\"/g' <OLD >NEW mends each",
+                        reader->name, reader->line);
                 if (*line == '\t') return broken_field(reader, opened, error);
             } else {
                 *to++ = *line++;

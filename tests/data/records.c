@@ -78,6 +78,9 @@ TEST(tables)
         {"a,b\nc\n", 1, 2, "2: the line has 1 column with ',' between them, and should have 2"},
         {"a,b\n\"c\nd\",e\nYes, I do,Oui\n", 1, 2,
          "4: the line has 3 columns with ',' between them, and should have 2: put fields"},
+        {"\"C:\nD\\\";b\n\"a \\\"c\\\"\";d\n", 1, 2,
+         "3: a mark in quotation marks is \"\", not \\\": perl -pe 's/\\\\\"/\"\"/g' <OLD "
+         ">NEW"},
         {"id;en;fr\n", 2, 4, "1: the line has 3 columns: `columns` names number 4"},
         {"id,en,fr\n1,a\n", 1, 2,
          "2: the line has 2 columns with ',' between them, and should"},
