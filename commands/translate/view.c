@@ -349,7 +349,7 @@ static bool put_members(JsonWriter *json, const View *view, const TextAnswer *a,
     if (a->count == 0) json_put_texts(json, "words", NULL, 0);
     if (a->count == 0) json_put_reals(json, "confidence", NULL, 0);
     if (a->count == 1 && !put_hypothesis(json, view, a->sentence, error)) return false;
-    if (view->request->align && links && a->count) {
+    if (view->request->align && links) {
         if (!put_words(json, "target_words", a->text, error)) return false;
         links_put(json, view->request->align_unit, links);
     }
@@ -416,7 +416,7 @@ static bool print_json(const View *view, const Answer *answers, int count, Error
 static void print_text(const View *view, const Answer *answer)
 {
     const Request *r = view->request;
-    bool several = r->search.n_best > 1, links = r->align && answer->text.count;
+    bool several = r->search.n_best > 1, links = r->align && (several || *answer->text.text);
     if (several) printf("%lld ||| ", view->passage->line);
     (several || links ? utf8_put : utf8_put_lines)(stdout, answer->text.text);
     if (several) printf(" ||| %.4f", answer->text.score);

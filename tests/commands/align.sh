@@ -77,6 +77,9 @@ check "--json: the links of a pair" sh -c 'test $(wc -l <out) = 60 && sed "s/.*\
 check "with scores" grep -q '^{"line":1,"unit":"word",.*"links":\[{"source":0,"target":[0-9]*,"score":0\.[0-9]*}' out
 translate --align --json "one two" >out
 check "and of a translation" grep -q '"alignment":"[-0-9 ]*","links":\[{"source":0,' out
+for format in "" --json; do printf '42\n' | translate --align $format; done >out
+check "what is only kept has no links, which both formats say" test "$(grep -cx -e '42 ||| ' \
+    -e '.*"target_words":\["42"\],"unit":"word","alignment":"","links":\[\],.*' out)" = 2
 printf 'one,two\tONE TWO\n' >pair && translate --align --align-unit token --json <pair >out 2>err
 check "--align-unit token counts tokens" grep -q '"unit":"token".*"source":1,' out
 translate --align --align-unit token <tabs >token.links 2>err
