@@ -260,6 +260,7 @@ bool byhand_read(ByHand *b, const char *path, Error *error)
     b->scale = (double)NAN, b->line = 1, b->heads = 1;
     for (int k = 0; k < BYHAND_BLOCKS; k++) b->block[k].name = names[k];
     if (!text_open(&text, path, error)) return false;
+    text.strict = true;
     while (good && (result = text_next(&text, &line, &length, error)) == TEXT_LINE) {
         char *copy = strndup(line, length);
         b->line = text.line;

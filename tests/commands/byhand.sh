@@ -56,6 +56,7 @@ for value in 0,5 −1 1/2 -1,5 .5.1; do
 done
 said "NaN as a label" 2 "without a label in quotes, a row takes .*, not 'NaN'" 'query\nNaN 1 2\n'
 said "a quote without an end" 2 "the quote is not closed" 'query\n"New York 1 2\n'
+said "another encoding, and no option that is not taken" 2 "convert the file.* -t UTF-8)$" 'query\nd\303\251j\340 1 2\n'
 said "a setting twice" 3 "already a setting score" 'score = dot\nscale = 2\nscore = cosine\n'
 ones=$(seq 257 | sed 's/.*/1/' | tr '\n' ' ')
 said "257 numbers" 2 "at most 256 rows and as many columns" "query\n$ones\n"
