@@ -114,6 +114,8 @@ if which == "all":
     check("a language to itself", post("/translate", q=["x  y", "z"], source="en", target="en")[1] == {"translatedText": ["x  y", "z"]})
     refuses("attention of a language to itself", 400, "English (en) is not available as a target language from English (en)", post("/attention", q="x", source="en", target="en"))
     refuses("another format", 400, "xml format is not supported", post("/translate", q="x", format="xml", **PAIR))
+    refuses("a format in an array", 400, "format is no text", post("/translate", q="<b>x</b>", format=["html"], **PAIR))
+    refuses("a number as prefix", 400, "prefix is no text", post("/attention", q=text, prefix=3, **PAIR))
     refuses("another head", 400, "head", post("/attention", q=text, head=99, **PAIR))
     refuses("another sentence", 400, "sentences 1 to 1", post("/attention", q=text, sentence=7, **PAIR))
     refuses("a layer and a half", 400, "`layer` takes a whole number from 0 to 64, not '1.5'", post("/attention", q=text, layer=1.5, **PAIR))
