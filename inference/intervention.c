@@ -102,6 +102,8 @@ static bool parse(Intervention *i, const char *text, Error *error)
     int end = 0;
     if (!strcmp(text, "positions=0")) return i->no_positions = true;
     if (!strcmp(text, "wq=wk")) return i->same_queries = true;
+    if (!isnan(i->scale) && !strncmp(text, "scale=", 6))
+        return error_set(error, "`intervene` takes one scale=X, not '%s', too", text);
     sscanf(text, "scale=%lf%n", &i->scale, &end);
     return (end && !text[end] && fabs(i->scale) <= 1000) ||
            error_set(error,

@@ -63,6 +63,7 @@ wrong "a head that does not exist" 1 "model.safetensors: --ablate cross.2.5=zero
     translate --quiet --ablate cross.2.5=zero one
 wrong "no head" 2 "^translate: --ablate takes KIND.LAYER.HEAD=zero or =uniform, .* not 'cross=zero'$" translate --ablate cross=zero one
 wrong "no such change" 2 "^translate: --intervene takes positions=0, wq=wk or scale=X .* not 'scale=big'$" translate --intervene scale=big one
+wrong "two scales" 2 "one scale=X, not 'scale=3', too$" translate --intervene scale=2 --intervene scale=3 one
 wrong "nothing to translate" 2 "do not go with --save-int8" translate --intervene wq=wk --save-int8 x.safetensors
 translate --save-int8 small.safetensors 2>err
 wrong "weights in int8" 1 "need float weights, and this file has int8" "$BIN/translate" --model small.safetensors --ablate cross.1.1=zero one
