@@ -480,6 +480,10 @@ static bool run(AttentionResult *a, const Bundle *bundle, const QkvHypothesis *t
                              .target = target->id,
                              .target_length = targets,
                              .unknown = {(const char *const *)p->lines.unknown}};
+    for (int i = 0; targets <= c->max_length && i + 1 < targets; i++)
+        if (target->id[i] == ID_END)
+            return error_set(error, "the translation has several sentences: give one of them, "
+                                    "and its part of the text");
     if (!snapshot_get(&a->lazy, error)) return false;
     const char **from = a->text = calloc((size_t)sources + 3 * (size_t)targets, sizeof *from);
     if (!from) return error_memory(error, "for an attention map");

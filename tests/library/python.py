@@ -84,6 +84,8 @@ with qkv.Model(path, n_best=3, threads=2) as model:
     refused("no such layer", qkv.Error, "0 to", lambda: seen.weights("cross", 99))
     refused("no such head", qkv.Error, "0 to", lambda: seen.weights(head=-1))
     refused("a text for a layer", TypeError, "", lambda: seen.weights("cross", "a"))
+    refused("the attention of two sentences", qkv.Error, "give one of them, and its part of the text",
+            lambda: model.attention("jane sees her. she is tired."))
     refused("the attention of nothing", qkv.Error, "0 tokens", lambda: model.attention(""))
     refused("a number for a translation", TypeError, "int", lambda: model.attention(TEXT, 5))
 
