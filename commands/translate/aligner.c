@@ -195,6 +195,8 @@ static bool print_all(Aligner *a, Error *error)
         else if (!left_out && a->gold.count) align_compare(&counts, &a->links, &a->gold);
     }
     if (compares && !file_stop && !input_end_pairs(a->input, error)) return false;
+    if (compares && !counts.links && !counts.sure)
+        return error_set(error, "there is no pair to compare with `gold` links");
     if (compares)
         printf("AER %.4f, precision %.4f, recall %.4f\n", align_error(&counts),
                align_precision(&counts), align_recall(&counts));

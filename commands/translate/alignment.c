@@ -137,6 +137,7 @@ static void print_best(const Alignment *a, const char *what, bool single)
 
 static bool report(const Alignment *a, Error *error)
 {
+    if (!a->compared) return error_set(error, "there is no pair to compare with `gold` links");
     printf("Alignment error rate of %lld pairs with %lld sure links\n", a->compared,
            a->way->counts.sure);
     print_table(a, a->bundle->model.config.heads);

@@ -62,6 +62,8 @@ check "--explain ends in a map without colours where there is no terminal" sh -c
 translate --align --target longer.t --gold longer.gold <longer.s >out 2>err
 check "a pair that is too long is not counted" sh -c \
     'grep -q "^Alignment error rate of 60 pairs" out && grep -q "line 61 has 30 tokens" err'
+wrong "no pair has no error rate" 1 "no pair to compare with --gold links" \
+    translate --align --target /dev/null --gold /dev/null </dev/null
 
 # ---- pairs, units, JSON ----
 paste valid.s valid.t >tabs && paste -d '|' valid.s valid.t | sed 's/|/ ||| /' >bars
@@ -153,6 +155,7 @@ check "an empty side has no links" sh -c 'test $(wc -l <out) = 3 && test -z "$(s
 printf 'a b c\tC B A\na c\tC A\nb\tB\nc b\tB C\n' >spaced && tr -d ' ' <spaced >joined
 alone <spaced >links && alone --align-unit character <joined >out
 check "characters without spaces are linked as words" cmp links out
+wrong "no pair without a model" 1 "no pair to compare with --gold links" alone --target /dev/null --gold /dev/null </dev/null
 wrong "tokens without a model" 2 "prints the links of words or characters" "$BIN/translate" --align --no-model --align-unit token one
 wrong "a line without columns" 1 "line 2 has no TAB" sh -c 'printf "a\tb\nc\n" | "$0" --align --no-model' "$BIN/translate"
 wrong "--align-join with a model" 2 "goes with --align --no-model" translate --align --align-join forward one
