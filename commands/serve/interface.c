@@ -489,11 +489,12 @@ static bool may_ask(Interface *in, Exchange *e)
 
 static bool has_parameters(Exchange *e, int count)
 {
-    static const char *const names[] = {"q", "source", "target", "format", "prefix"};
-    for (int i = 3; i < 5; i++) {
-        const json_t *given = json_object_get(e->request, names[i]);
+    static const char *const names[] = {"q", "source", "target"};
+    static const char *const optional[] = {"format", "prefix"};
+    for (int i = 0; i < 2; i++) {
+        const json_t *given = json_object_get(e->request, optional[i]);
         if (given && !json_is_string(given) && !json_is_null(given))
-            return exchange_error(e, 400, "Invalid request: %s is no text", names[i]), false;
+            return exchange_error(e, 400, "Invalid request: %s is no text", optional[i]), false;
     }
     for (int i = 0; i < count; i++)
         if (!text_of(e->request, names[i]) &&
