@@ -286,7 +286,7 @@ static int cell_end(Finder *f, int *next, int begin, int end, bool row)
         else if (text[at] && strchr("([{", text[at])) inside = true;
         else if (text[at] && strchr(")]}", text[at])) inside = false;
         bool blanks = at > begin && text[at - 1] == ' ' && at + 1 < end && text[at + 1] == ' ';
-        bool escaped = code && text[at - 1] == '\\';  // `a \| b`
+        bool escaped = code && at > begin && text[at - 1] == '\\';  // `a \| b`
         if (text[at] == '|' && !escaped && (row || (blanks && !inside))) break;
     }
     *next = at + (at < end);
