@@ -160,9 +160,9 @@ static int split_quotes(Records *r, const char *line, Error *error)
                 *to++ = ' ';
             } else if (quoted && *line == '"' && *++line != '"') {
                 quoted = false;
-                char after = line[strspn(line, " ")];
-                if (column == 1 && !r->columns && (after == ';' || after == ','))
-                    r->delimiter = after;
+                if (r->delimiter == '"')
+                    r->delimiter =
+                        line[strspn(line, " ")] == ',' || !strchr(line, ';') ? ',' : ';';
                 if (to > begin && to[-1] == '\\' && *line && *line != ' ' &&
                     *line != r->delimiter)
                     return error_set(
@@ -180,7 +180,7 @@ static int split_quotes(Records *r, const char *line, Error *error)
     }
 }
 
-/* Finds the delimiter in the first line, unless it is known once the first field, in quotation marks, ends. */
+/* Finds the delimiter in the first line; '"': it is what follows the first field, in quotation marks. */
 static bool find_delimiter(Records *r, const char *line, size_t count, Error *error)
 {
     const char *name = r->reader->name;
@@ -190,10 +190,11 @@ static bool find_delimiter(Records *r, const char *line, size_t count, Error *er
                          "%s has ||| between its columns: give <(sed 's/ ||| /\\t/g' '%s') in "
                          "its place",
                          name, name);
-    r->delimiter = tab                                        ? '\t'
-                   : memchr(line, ';', count)                 ? ';'
-                   : memchr(line, ',', count) || *line == '"' ? ','
-                                                              : '\t';
+    r->delimiter = tab                        ? '\t'
+                   : *line == '"'             ? '"'
+                   : memchr(line, ';', count) ? ';'
+                   : memchr(line, ',', count) ? ','
+                                              : '\t';
     return true;
 }
 

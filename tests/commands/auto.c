@@ -5,15 +5,13 @@
 
 #include <string.h>
 
-/* With a number of updates and the size of a vocabulary, if they are not NULL. */
-static void read_options(Settings *settings, char *updates, char *tokens)
+/* tokens: the size of the vocabulary, or NULL. */
+static void read_options(Settings *settings, char *tokens)
 {
-    static char *argv[9] = {"train", "--train-tsv", "pairs.tsv", "--time", "7m"};
-    int argc = 5;
+    char *argv[] = {"train", "--train-tsv",  "pairs.tsv", "--time",
+                    "7m",    "--vocab-size", tokens};
     Error error;
-    if (updates) argv[argc++] = "--max-updates", argv[argc++] = updates;
-    if (tokens) argv[argc++] = "--vocab-size", argv[argc++] = tokens;
-    assert_true(settings_read(settings, argc, argv, &error));
+    assert_true(settings_read(settings, tokens ? 7 : 5, argv, &error));
 }
 
 /* What is chosen for so many pairs. */
@@ -25,7 +23,7 @@ static void choose_for(Settings *settings, int pairs, char *tokens)
     const size_t length[SIDES] = {strlen(line[SOURCE]), strlen(line[TARGET])};
     CorpusText text = {0};
     Error error;
-    read_options(settings, NULL, tokens);
+    read_options(settings, tokens);
     for (int i = 0; i < pairs; i++)
         assert_true(corpus_add(&text, line, length, (CorpusLine){0}, &error));
     assert_true(auto_choose(settings, &text, 1, &error));
@@ -59,7 +57,7 @@ static double r_drop_after(const double fit[], int count, Settings *settings)
     static const CorpusReport train = {.kept = 29000, .tokens = {430000, 440000}},
                               valid = {.kept = 1000, .tokens = {15000, 15000}};
     Error error;
-    read_options(settings, NULL, NULL);
+    read_options(settings, NULL);
     settings->words = 650e3, settings->pairs = (double)train.kept;
     settings->training.batch_tokens = 4096;
     settings->training.r_drop = 4;

@@ -55,6 +55,7 @@ TEST(tables)
         {"sep=;\r\nYes, I do.;Oui.\r\n", 1, 2, "Yes, I do.>Oui.|"},
         {"sep=,\na; b,c\n", 1, 2, "a; b>c|"},
         {"sep=;\n", 1, 2, ""},
+        {"sep=;\n\"Yes\", he said;Oui\n", 1, 2, "Yes, he said>Oui|"},
         {"\"two\n\nlines, \";b\n\"c\";\"d\"\n", 1, 2, "two  lines, >b|c>d|"},
         {"\"a; b\nc\" ,d\ne,f\n", 1, 2, "a; b c >d|e>f|"},
         {"<!doctype HTML>\n<p>a\tb</p>\n", 1, 2, "is a web page: download the file itself"},
