@@ -505,6 +505,11 @@ bool run_fit_time(Run *run, Error *error)
             !auto_lengthen(settings, &run->report, &run->valid_report, fit, error))
             return false;
     } while (settings->training.r_drop < r_drop);
+    if (settings->training.max_updates > fit) {
+        console_warn("--max-updates %d takes longer than --time %s: leave one out",
+                     settings->training.max_updates, settings->run.time);
+        settings->seconds = 0;
+    }
     for (const CheckpointBlock *b = run->trainer->optimizer.block; b->at; b++)
         memset(b->at, 0, run->model.params.size * sizeof(real));
     return start_or_go_on(run, error);

@@ -99,8 +99,10 @@ mv run timed
 auto $small --max-updates "$updates" --threads 1 --output run
 check "--time 5s has the same bits as --max-updates $updates" cmp run/best.safetensors timed/best.safetensors
 rm -rf run
-auto_larger --time 2s --threads 1 --output run
+auto_larger --time 1s --max-updates 30 --threads 1 --output run
 has "in little time it learns without R-Drop" r_drop 0
+says "a time that is given up" "--max-updates 30 takes longer than --time 1s: leave one out$"
+says "and what ended it" "^done: 30 updates in .* (--max-updates)"
 rm -rf run
 for time in 5 5x m -5m nanm infh 1e9h; do
     wrong "--time $time" 2 "^train: --time takes a number with its unit, such as 90s, 30m or 2h, not '$time'$" \
