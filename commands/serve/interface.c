@@ -267,19 +267,23 @@ static bool detect_source(const Interface *in, Exchange *e, json_t **detected,
 }
 
 /* Nothing is translated from a language to itself. */
-static void answer_unchanged(Exchange *e, json_t *detected)
+static void answer_unchanged(const Job *job)
 {
+    Exchange *e = job->exchange;
     json_t *answer = json_object(), *text;
     for (size_t i = 0; (text = text_at(e, i)); i++) {
         add_value(e, answer, "translatedText", json_incref(text));
-        if (detected) add_value(e, answer, "detectedLanguage", json_incref(detected));
+        if (job->task.alternatives > 1) add_value(e, answer, "alternatives", json_array());
+        if (job->detected) add_value(e, answer, "detectedLanguage", json_incref(job->detected));
     }
     exchange_answer(e, 200, answer);
 }
 
-/* The pair of a request; NULL: an answer was given. detected (=) what was detected, or NULL. */
-static const Pair *find_pair(const Interface *in, Exchange *e, json_t **detected)
+/* The pair of a request; NULL: an answer was given. job->detected (=) what was detected, or NULL. */
+static const Pair *find_pair(const Interface *in, Job *job)
 {
+    Exchange *e = job->exchange;
+    json_t **detected = &job->detected;
     const char *source = text_of(e->request, "source"), *target = text_of(e->request, "target");
     char names[2][LANGUAGE_NAME];
     *detected = NULL;
@@ -292,7 +296,7 @@ static const Pair *find_pair(const Interface *in, Exchange *e, json_t **detected
     const Pair *pair = service_pair(in->service, source, target);
     if (pair) return pair;
     if (!strcmp(source, target) && !strcmp(e->path, "/translate"))
-        return answer_unchanged(e, *detected), NULL;
+        return answer_unchanged(job), NULL;
     language_name(names[0], source), language_name(names[1], target);
     exchange_error(e, 400, "%s (%s) is not available as a target language from %s (%s)",
                    names[1], target, names[0], source);
@@ -383,7 +387,7 @@ static void translate(Interface *in, Exchange *e)
     job->task = (Task){.done = done, .alternatives = 1};
     if (texts && wanted.alternatives > 0) job->task.alternatives += wanted.alternatives;
     bool good = read_texts(job, page ? INT_MAX : in->settings->most_characters) &&
-                (job->task.pair = find_pair(in, e, &job->detected));
+                (job->task.pair = find_pair(in, job));
     job->task.text = job->text, job->task.count = job->texts;
     if (good) e->pair = job->task.pair->name;
     if (good && texts && html && !read_html(job, &error))

@@ -112,6 +112,7 @@ if which == "all":
     refuses("no language", 400, "missing source parameter", post("/translate", q="x", target="fr"))
     refuses("another language", 400, "de is not supported", post("/translate", q="x", source="de", target="fr"))
     check("a language to itself", post("/translate", q=["x  y", "z"], source="en", target="en")[1] == {"translatedText": ["x  y", "z"]})
+    check("has no alternatives", post("/translate", q="x", source="fr", target="fr", alternatives=2)[1] == {"translatedText": "x", "alternatives": []})
     refuses("attention of a language to itself", 400, "English (en) is not available as a target language from English (en)", post("/attention", q="x", source="en", target="en"))
     refuses("another format", 400, "xml format is not supported", post("/translate", q="x", format="xml", **PAIR))
     refuses("a format in an array", 400, "format is no text", post("/translate", q="<b>x</b>", format=["html"], **PAIR))
