@@ -82,6 +82,8 @@ for program in qkv-train qkv-translate qkv-serve; do
     check "$program: its help calls it by its name" sh -c "$program --help | grep -q '^Usage: $program '"
     sed -n '/^\.TP/{n; s/\\-/-/g; s/\\f[BR]//g; p;}' "$page" | sed -nE 's/^((-[a-z], )?--[^ ]*|-[a-z]$).*/\1/p' | names >page.names
     check "$program: its page has every option, and no other" cmp help.names page.names
+    grep -E '^\.B(R|I)? \\-\\-' "$page" | grep -o '\\-\\-[a-z][a-z\-]*[a-z]' | tr -d '\\' | grep -vE '^--(name|no)$' | sort -u >page.named
+    check "$program: its page names no other in its sentences" test -z "$(comm -23 page.named help.names)"
     check "$program: its page has the groups" sh -c \
         'test -s help.groups && sed -n "s/^.SS //p" "$1" | cmp - help.groups' sh "$page"
     check "$program: its page has the version" grep -q "\"$($program --version | sed 's/,.*//')\"" "$page"
