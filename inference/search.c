@@ -21,7 +21,7 @@ const Option search_options[] = {
     {"beam", OPTION_INT, FIELD(beam), 1, MAX_BEAM, NULL, NULL,
      "hypotheses kept at every step; 1: greedy search", OPTION_COMMON},
     {"n-best", OPTION_INT, FIELD(n_best), 1, MAX_BEAM, NULL, NULL,
-     "translations to give, best first; at most --beam, except with --sample", OPTION_COMMON},
+     "translations to give, best first; at most --beam. With --sample: as drawn, any number", OPTION_COMMON},
     {"length-penalty", OPTION_REAL, FIELD(length_penalty), 0, 10, NULL, "A",
      "a hypothesis scores ln p / length^A; a larger A favours longer translations", 0},
     {"max-length-ratio", OPTION_REAL, FIELD(max_length_ratio), 0.1, 100, NULL, NULL,
