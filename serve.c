@@ -42,7 +42,7 @@ static void wait_for_signals(const sigset_t *signals, Service *service, Server *
     }
 }
 
-static bool serve(const ServeSettings *settings, int argc, char *const *argv, Error *error)
+static bool serve(const ServeSettings *settings, Error *error)
 {
     FILE *news = settings->quiet ? NULL : stderr;
     sigset_t signals, ending;
@@ -53,7 +53,7 @@ static bool serve(const ServeSettings *settings, int argc, char *const *argv, Er
     sigdelset(&ending, SIGHUP);
     pthread_sigmask(SIG_BLOCK, &signals, NULL);  // before any thread starts
     signal(SIGPIPE, SIG_IGN);
-    Service *service = service_start(settings, argc, argv, error);
+    Service *service = service_start(settings, error);
     pthread_sigmask(SIG_UNBLOCK, &ending, NULL);  // the file of keys may be a pipe
     Interface *interface = service ? interface_open(settings, service, error) : NULL;
     pthread_sigmask(SIG_BLOCK, &ending, NULL);
@@ -84,7 +84,7 @@ int main(int argc, char **argv)
     else if (settings.help || settings.short_help) good = print_help(!settings.help, &error);
     else if (settings.version)
         good = puts("qkv " QKV_VERSION) >= 0 && stream_flush(stdout, "the version", &error);
-    else good = serve(&settings, argc, argv, &error);
+    else good = serve(&settings, &error);
     if (!good) {
         options_name_in_error(settings.groups, SERVE_GROUPS, &error);
         command_say(stderr, "%s", error.text);

@@ -24,8 +24,9 @@ struct QkvTranslator {
     Ensemble ensemble;
     Workers *workers;
     SearchConfig search;
-    PassageConfig passage;
-    Passages passages;  // of the last call; opened by it
+    PassageConfig own;           // of qkv_translator_set
+    const PassageConfig *texts;  // own, or inside_configure's
+    Passages passages;           // of the last call; opened by it
 };
 
 /* Every function that reads or writes numbers calls `enter` first and `leave` last. Between the two
@@ -146,7 +147,8 @@ QkvTranslator *qkv_translator_new(const QkvModel *model, int threads, QkvError *
         *translator = (QkvTranslator){.bundle = &model->bundle,
                                       .ensemble = bundle_ensemble(&model->bundle),
                                       .workers = workers,
-                                      .search = search_copying};
+                                      .search = search_copying,
+                                      .texts = &translator->own};
     if (leave(before, workers, to, &error)) return translator;
     free(translator);
     return NULL;
@@ -154,7 +156,7 @@ QkvTranslator *qkv_translator_new(const QkvModel *model, int threads, QkvError *
 
 static OptionGroup texts_group(QkvTranslator *t)
 {
-    return (OptionGroup){"Texts", NULL, passage_options, passage_option_count, &t->passage};
+    return (OptionGroup){"Texts", NULL, passage_options, passage_option_count, &t->own};
 }
 
 void qkv_translator_free(QkvTranslator *translator)
@@ -194,6 +196,12 @@ bool qkv_translator_set(QkvTranslator *translator, const char *option, const cha
         good = good && options_set(groups, 2, option, value, &error);
     }
     return leave(before, good, to, &error);
+}
+
+void inside_configure(QkvTranslator *t, const PassageConfig *texts, const SearchConfig *search)
+{
+    t->texts = texts;
+    t->search = *search;
 }
 
 /* ---- translating ---- */
@@ -351,7 +359,7 @@ static bool translate(TranslationResult *result, QkvTranslator *t, const char *c
     Beginnings beginning = {0};
     Translations found = {0};
     bool good = search_check(&t->search, error) &&
-                (passages->rules || passages_open(passages, t->bundle, &t->passage, error)) &&
+                (passages->rules || passages_open(passages, t->bundle, t->texts, error)) &&
                 encode_texts(t, &beginning, texts, beginnings, count, error);
     if (good && passages->lines.count) {
         Packed prefix = beginnings ? idlines_packed(&beginning.lines) : (Packed){0};

@@ -31,8 +31,6 @@ typedef struct Lane {
 
 struct Service {
     const ServeSettings *settings;
-    int argc;
-    char *const *argv;
     Pair *pair;  // [pairs]
     int pairs;
     Lane lane[2];  // short texts, long ones
@@ -165,19 +163,6 @@ typedef struct Engine {
     QkvTranslator *translator;
 } Engine;
 
-/* Sets what the command line says about texts and searching. */
-static bool set_options(QkvTranslator *translator, const Service *s, QkvError *error)
-{
-    for (int g = 1; g < SERVE_GROUPS; g++)
-        for (int i = 0; i < s->settings->groups[g].count; i++) {
-            const char *name = s->settings->groups[g].options[i].name,
-                       *value = options_find_text(s->settings->groups, SERVE_GROUPS, s->argc,
-                                                  s->argv, name);
-            if (value && !qkv_translator_set(translator, name, value, error)) return false;
-        }
-    return true;
-}
-
 static void close_engine(Service *s, Engine *engine)
 {
     qkv_translator_free(engine->translator);
@@ -197,35 +182,31 @@ static bool renew(Engine *engine, Lane *lane, const Pair *pair, QkvError *error)
     close_engine(s, engine);
     engine->loaded = now;
     engine->translator = qkv_translator_new(now->model, lane->translator_threads, error);
-    if (engine->translator && set_options(engine->translator, s, error)) return true;
-    close_engine(s, engine);
-    return false;
+    if (!engine->translator) close_engine(s, engine);
+    return engine->translator;
 }
 
 /* Translates tasks of one pair, up to the end of the list, and calls done for each. */
 static void translate(Engine *engine, Lane *lane, Task *task)
 {
     QkvError error = {"not enough memory"};
-    char number[16];
+    const ServeSettings *settings = lane->service->settings;
+    SearchConfig search = settings->search;
     int count = 0;
     for (const Task *t = task; t; t = t->next) count += t->count;
     const char **texts = malloc((size_t)count * sizeof *texts);
     int filled = 0;
     for (const Task *t = task; texts && t; t = t->next)
         for (int i = 0; i < t->count; i++) texts[filled++] = t->text[i];
-    snprintf(number, sizeof number, "%d", task->alternatives);
+    search.n_best = task->alternatives;
+    if (search.beam < search.n_best) search.beam = search.n_best;
     QkvTranslations *out = NULL;
-    bool good = texts && renew(engine, lane, task->pair, &error);
-    if (good && task->alternatives > 1)
-        good = qkv_translator_set(engine->translator, "n-best", number, &error) &&
-               (task->alternatives <= lane->service->settings->search.beam ||
-                qkv_translator_set(engine->translator, "beam", number, &error));
-    if (good)
+    if (texts && renew(engine, lane, task->pair, &error)) {
+        inside_configure(engine->translator, &settings->passage, &search);
         out = qkv_translate(engine->translator, texts,
                             task->beginning ? &task->beginning : NULL, count, &error);
+    }
     free(texts);
-    if (task->alternatives > 1 && engine->translator)
-        close_engine(lane->service, engine);  // its beam is the command line's again
     const QkvTranslation *translation = out ? out->sentence : NULL;
     const QkvModel *model = engine->loaded ? engine->loaded->model : NULL;
     bool alone = out || !task->next;  // else one of them is to blame
@@ -313,12 +294,12 @@ static bool start_lane(Lane *lane, Service *s, int threads, int translator_threa
     return lane->threads == threads || error_set(error, "cannot start %d threads", threads);
 }
 
-Service *service_start(const ServeSettings *settings, int argc, char *const *argv, Error *error)
+Service *service_start(const ServeSettings *settings, Error *error)
 {
     int threads = settings->threads ? settings->threads : workers_processors();
     Service *s = calloc(1, sizeof *s);
     if (!s) return error_memory(error, "to serve"), NULL;
-    *s = (Service){.settings = settings, .argc = argc, .argv = argv};
+    s->settings = settings;
     pthread_mutex_init(&s->lock, NULL);
     s->pair = calloc((size_t)settings->model.count + 1, sizeof *s->pair);
     const PassageConfig *texts = &settings->passage;

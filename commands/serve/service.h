@@ -33,10 +33,8 @@ typedef struct Task {
     struct Task *next;  // of the service
 } Task;
 
-/* Loads the models and starts the threads. The settings, and the arguments that they were read from,
- * must outlive the service. */
-Service *service_start(const ServeSettings *settings, int argc, char *const *argv,
-                       Error *error);
+/* Loads the models and starts the threads. The settings must outlive the service. */
+Service *service_start(const ServeSettings *settings, Error *error);
 
 /* All pairs [*count]; the first pair of two codes, of which NULL means any; or NULL. */
 const Pair *service_pairs(const Service *service, int *count);

@@ -66,10 +66,8 @@ bool serve_read(ServeSettings *s, int argc, char *const *argv, Error *error)
            options_parse(s->groups, SERVE_GROUPS, argc, argv, NULL, error) &&
            command_find_model(&shipped, &s->model, s->groups, SERVE_GROUPS, argc, argv,
                               error) &&
-           ((s->search.n_best == 1 && s->passage.protect.count < 2) ||
-            error_set(error, s->search.n_best > 1
-                                 ? "a request says how many `alternatives` it wants: leave out "
-                                   "--n-best"
-                                 : "--protect takes one expression here: join them with |")) &&
+           (s->search.n_best == 1 ||
+            error_set(error,
+                      "a request says how many `alternatives` it wants: leave out --n-best")) &&
            search_check(&s->search, error);
 }
