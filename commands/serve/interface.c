@@ -261,9 +261,9 @@ static bool detect_source(const Interface *in, Exchange *e, json_t **detected,
     if (!source) source = only_source(in, target);
     if (!source) source = text_of(json_array_get(all, 0), "language");
     if (source) *detected = json_pack("{s:I,s:s}", "confidence", percent, "language", source);
-    else exchange_error(e, 400, "The language of the text is not known: name it as source");
     json_decref(all);
-    return *detected;
+    return *detected ||
+           exchange_error(e, 400, "The language of the text is not known: name it as source");
 }
 
 /* Nothing is translated from a language to itself. */
@@ -312,22 +312,19 @@ static bool read_texts(Job *job, int limit)
     while (text_at(e, (size_t)job->texts)) job->texts++;
     if (job->texts > TEXTS)
         return exchange_error(e, 400, "Invalid request: it has %d texts; the limit is %d",
-                              job->texts, TEXTS),
-               false;
+                              job->texts, TEXTS);
     job->text = calloc((size_t)job->texts + 1, sizeof *job->text);
-    if (!job->text) return exchange_error(e, 500, "There is not enough memory"), false;
+    if (!job->text) return exchange_error(e, 500, "There is not enough memory");
     for (size_t i = 0; (text = text_at(e, i)); i++) {
         if (!json_is_string(text))
             return exchange_error(e, 400,
-                                  "Invalid request: q is no text and no array of texts"),
-                   false;
+                                  "Invalid request: q is no text and no array of texts");
         job->text[i] = json_string_value(text);
         e->characters += (long long)utf8_count(job->text[i], json_string_length(text));
     }
-    if (e->characters > limit)
-        exchange_error(e, 400, "Invalid request: request (%lld) exceeds text limit (%d)",
-                       e->characters, limit);
-    return e->characters <= limit;
+    return e->characters <= limit ||
+           exchange_error(e, 400, "Invalid request: request (%lld) exceeds text limit (%d)",
+                          e->characters, limit);
 }
 
 /* The task translates the blocks of the documents. */
@@ -349,22 +346,18 @@ static bool read_html(Job *job, Error *error)
     return good;
 }
 
-/* What a request may say of translations. */
-typedef struct Wanted {
-    int alternatives;
-    bool details;
-} Wanted;
+static const Option job_options[] = {
+    {.name = "alternatives", .kind = OPTION_INT, .offset = offsetof(Job, task.alternatives)},
+    {.name = "details", .kind = OPTION_FLAG, .offset = offsetof(Job, details)}};
 
-static const Option wanted_options[] = {
-    {.name = "alternatives", .kind = OPTION_INT, .offset = offsetof(Wanted, alternatives)},
-    {.name = "details", .kind = OPTION_FLAG, .offset = offsetof(Wanted, details)}};
-
-/* Translates the texts, or draws the attention of one. */
-static void translate(Interface *in, Exchange *e)
+/* What a request asks for. False: an answer was given. */
+static bool read_job(Job *job, const Interface *in)
 {
     Error error;
+    Exchange *e = job->exchange;
+    const OptionGroup group = {.options = job_options, .count = 2, .values = job};
     bool texts = !strcmp(e->path, "/translate"), page = !strcmp(e->path, "/");
-    const char *format = text_of(e->request, "format");
+    const char *format = text_of(e->request, "format"), *prefix = text_of(e->request, "prefix");
     if (!format) format = texts ? "text" : "json";
     bool html = !strcmp(format, "html");
     if (texts ? !html && strcmp(format, "text")
@@ -372,36 +365,40 @@ static void translate(Interface *in, Exchange *e)
         return exchange_error(e, 400, "%s format is not supported", format);
     if (!texts && json_is_array(json_object_get(e->request, "q")))
         return exchange_error(e, 400, "Invalid request: attention is that of one text");
-    Wanted wanted = {0};
-    if (!parameters_read(&(OptionGroup){.options = wanted_options,
-                                        .count = sizeof wanted_options / sizeof(Option),
-                                        .values = &wanted},
-                         e->request, &error))
+    if (!parameters_read(&group, e->request, &error))
         return exchange_error(e, 400, "Invalid request: %s", error.text);
-    if (wanted.alternatives > MOST_ALTERNATIVES)
+    if (job->task.alternatives > MOST_ALTERNATIVES)
         return exchange_error(e, 400, "Invalid request: alternatives parameter must be <= %d",
                               MOST_ALTERNATIVES);
-    Job *job = calloc(1, sizeof *job);
-    if (!job) return exchange_error(e, 500, "There is not enough memory");
-    *job = (Job){.exchange = e, .details = wanted.details, .format = texts ? NULL : format};
-    job->task = (Task){.done = done, .alternatives = 1};
-    if (texts && wanted.alternatives > 0) job->task.alternatives += wanted.alternatives;
-    bool good = read_texts(job, page ? INT_MAX : in->settings->most_characters) &&
-                (job->task.pair = find_pair(in, job));
+    job->task.alternatives =
+        1 + (texts && job->task.alternatives > 0 ? job->task.alternatives : 0);
+    job->format = texts ? NULL : format;
+    if (!read_texts(job, page ? INT_MAX : in->settings->most_characters) ||
+        !(job->task.pair = find_pair(in, job)))
+        return false;
     job->task.text = job->text, job->task.count = job->texts;
-    if (good) e->pair = job->task.pair->name;
-    if (good && texts && html && !read_html(job, &error))
-        good = false, exchange_error(e, 400, "%s", error.text);
-    const char *prefix = text_of(e->request, "prefix");
-    if (job->texts == 1 && !job->document) job->task.beginning = prefix;
-    else if (good && prefix && *prefix)
-        good = false,
-        exchange_error(e, 400, "Invalid request: prefix is that of one text, not HTML");
-    if (good && !job->task.count) answer_translation(job, NULL), good = false;
-    if (good) exchange_wait(e);
-    if (good && service_add(in->service, &job->task)) return;
-    if (good) exchange_error(e, 503, "Too many requests wait: try again later");
-    job_free(job);
+    e->pair = job->task.pair->name;
+    if (texts && html && !read_html(job, &error))
+        return exchange_error(e, 400, "%s", error.text);
+    if (prefix && (job->texts != 1 || job->document))
+        return exchange_error(e, 400, "Invalid request: prefix is that of one text, not HTML");
+    job->task.beginning = prefix;
+    if (!job->task.count) answer_translation(job, NULL);
+    return job->task.count;
+}
+
+/* Translates the texts, or draws the attention of one. */
+static void translate(Interface *in, Exchange *e)
+{
+    Job *job = calloc(1, sizeof *job);
+    if (job) job->exchange = e, job->task.done = done;
+    if (!job) exchange_error(e, 500, "There is not enough memory");
+    else if (read_job(job, in)) {
+        exchange_wait(e);
+        if (service_add(in->service, &job->task)) return;
+        exchange_error(e, 503, "Too many requests wait: try again later");
+    }
+    if (job) job_free(job);
 }
 
 /* ---- without translating ---- */
@@ -482,13 +479,11 @@ static bool may_ask(Interface *in, Exchange *e)
 {
     const char *key = text_of(e->request, "api_key");
     if (in->keys && !key)
-        return exchange_error(e, 403, "Please contact the server operator to get an API key"),
-               false;
+        return exchange_error(e, 403, "Please contact the server operator to get an API key");
     if (in->keys && !json_object_get(in->keys, key))
-        return exchange_error(e, 403, "Invalid API key"), false;
-    if (!asks_too_often(in, in->keys ? key : e->client)) return true;
-    exchange_error(e, 429, "Slowdown: %d per 1 minute", in->settings->most_requests);
-    return false;
+        return exchange_error(e, 403, "Invalid API key");
+    return !asks_too_often(in, in->keys ? key : e->client) ||
+           exchange_error(e, 429, "Slowdown: %d per 1 minute", in->settings->most_requests);
 }
 
 static bool has_parameters(Exchange *e, int count)
@@ -498,13 +493,12 @@ static bool has_parameters(Exchange *e, int count)
     for (int i = 0; i < 2; i++) {
         const json_t *given = json_object_get(e->request, optional[i]);
         if (given && !json_is_string(given) && !json_is_null(given))
-            return exchange_error(e, 400, "Invalid request: %s is no text", optional[i]), false;
+            return exchange_error(e, 400, "Invalid request: %s is no text", optional[i]);
     }
     for (int i = 0; i < count; i++)
         if (!text_of(e->request, names[i]) &&
             (i || !json_array_size(json_object_get(e->request, names[i]))))
-            return exchange_error(e, 400, "Invalid request: missing %s parameter", names[i]),
-                   false;
+            return exchange_error(e, 400, "Invalid request: missing %s parameter", names[i]);
     return true;
 }
 

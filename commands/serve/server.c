@@ -58,12 +58,13 @@ void exchange_answer(Exchange *e, int status, json_t *answer)
     exchange_send(e, status, "application/json", text, text ? strlen(text) : 0);
 }
 
-void exchange_error(Exchange *e, int status, const char *format, ...)
+bool exchange_error(Exchange *e, int status, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
     exchange_answer(e, status, json_pack("{s:o}", "error", json_vsprintf(format, arguments)));
     va_end(arguments);
+    return false;
 }
 
 void exchange_wait(Exchange *e)
@@ -182,14 +183,12 @@ static bool read_parameters(Exchange *e)
     json_error_t why;
     if (e->too_long)
         return exchange_error(e, 413, "Invalid request: the body is longer than %d kB",
-                              e->server->settings->most_body),
-               false;
+                              e->server->settings->most_body);
     if (e->is_json && e->length) {
         e->request = json_loadb(e->body, e->length, JSON_REJECT_DUPLICATES, &why);
         if (!json_is_object(e->request))
             return exchange_error(e, 400, "Invalid JSON format: %s",
-                                  e->request ? "it is no object" : why.text),
-                   false;
+                                  e->request ? "it is no object" : why.text);
     } else {
         e->request = json_object();
         if (e->length) read_form(e);
@@ -200,9 +199,8 @@ static bool read_parameters(Exchange *e)
     json_object_foreach(e->request, key, value) e->refused |=
         json_is_string(value) &&
         !utf8_is_valid(json_string_value(value), json_string_length(value), NULL);
-    if (e->refused)
-        return exchange_error(e, 400, "Invalid request: it is not UTF-8 without NUL"), false;
-    return true;
+    return !e->refused ||
+           exchange_error(e, 400, "Invalid request: it is not UTF-8 without NUL");
 }
 
 bool parameters_read(const OptionGroup *group, const json_t *request, Error *error)

@@ -35,8 +35,8 @@ bool parameters_read(const OptionGroup *group, const json_t *request, Error *err
 
 /* Each of these answers, once, on any thread. */
 void exchange_answer(Exchange *exchange, int status, json_t *answer);  // takes the answer
-void exchange_error(Exchange *exchange, int status, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
+bool exchange_error(Exchange *exchange, int status, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));  // returns false
 /* bytes: from malloc; takes them. NULL: there was no memory for them, which is status 500 */
 void exchange_send(Exchange *exchange, int status, const char *type, char *bytes,
                    size_t length);
