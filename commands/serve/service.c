@@ -22,7 +22,7 @@ typedef struct Loaded {
 /* The tasks of one kind that wait, and the threads that take them. */
 typedef struct Lane {
     Service *service;
-    Task *first, **end;  // end: where the next one is added
+    Task *first;  // the one that has waited longest
     int waiting;
     int threads, translator_threads;
     pthread_t *thread;  // [threads]
@@ -238,8 +238,6 @@ static Task *take(Lane *lane)
         t->next = NULL;
         lane->waiting--, most--;
     }
-    lane->end = &lane->first;
-    while (*lane->end) lane->end = &(*lane->end)->next;
     return batch;
 }
 
@@ -271,8 +269,9 @@ bool service_add(Service *s, Task *task)
     pthread_mutex_lock(&s->lock);
     bool good = lane->waiting < s->settings->most_waiting && !s->stopping;
     if (good) {
-        *lane->end = task, lane->end = &task->next;
-        task->next = NULL;
+        Task **end = &lane->first;
+        while (*end) end = &(*end)->next;
+        *end = task, task->next = NULL;
         lane->waiting++;
         pthread_cond_signal(&lane->more);
     }
@@ -285,7 +284,7 @@ bool service_add(Service *s, Task *task)
 static bool start_lane(Lane *lane, Service *s, int threads, int translator_threads,
                        Error *error)
 {
-    *lane = (Lane){.service = s, .end = &lane->first, .translator_threads = translator_threads};
+    *lane = (Lane){.service = s, .translator_threads = translator_threads};
     pthread_cond_init(&lane->more, NULL);
     lane->thread = calloc((size_t)threads, sizeof *lane->thread);
     while (lane->thread && lane->threads < threads)
