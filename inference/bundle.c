@@ -115,12 +115,12 @@ bool bundle_load(Bundle *bundle, const char *path, BundleMatrices matrices,
 }
 
 bool bundle_load_bytes(Bundle *bundle, const void *bytes, size_t length, const char *name,
-                       bool int8, Error *error)
+                       BundleMatrices matrices, Error *error)
 {
     CheckpointFile checkpoint;
     *bundle = (Bundle){0};
     return checkpoint_open_bytes(&checkpoint, bytes, length, name, error) &&
-           load(bundle, &checkpoint, int8 ? BUNDLE_INT8 : BUNDLE_FLOAT, NULL, error);
+           load(bundle, &checkpoint, matrices, NULL, error);
 }
 
 void bundle_free(Bundle *bundle)
@@ -183,8 +183,8 @@ bool bundle_encode(const Bundle *bundle, CorpusSide side, IdLines *lines, const 
 
 /* ---- the models of an ensemble ---- */
 
-bool models_load(Models *models, const StringList *paths, bool int8, const Intervention *change,
-                 Error *error)
+bool models_load(Models *models, const StringList *paths, BundleMatrices matrices,
+                 const Intervention *change, Error *error)
 {
     *models = (Models){0};
     for (int m = 0; m < paths->count; m++) {
@@ -192,9 +192,7 @@ bool models_load(Models *models, const StringList *paths, bool int8, const Inter
         if (m == MAX_MODELS)
             return error_set(error, "more than %d models cannot translate together",
                              MAX_MODELS);
-        if (!bundle_load(bundle, paths->item[m], int8 ? BUNDLE_INT8 : BUNDLE_FLOAT, change,
-                         error))
-            return false;
+        if (!bundle_load(bundle, paths->item[m], matrices, change, error)) return false;
         if (!vocabulary_equal(&models->bundle[0].vocabulary, &bundle->vocabulary))
             return error_set(error,
                              "'%s' and '%s' have different tokenizers: models that "

@@ -39,7 +39,7 @@ bool bundle_load(Bundle *bundle, const char *path, BundleMatrices matrices,
 /* The same of a checkpoint file in memory, which may be freed afterwards. Errors name it
  * `name`. */
 bool bundle_load_bytes(Bundle *bundle, const void *bytes, size_t length, const char *name,
-                       bool int8, Error *error);
+                       BundleMatrices matrices, Error *error);
 void bundle_free(Bundle *bundle);
 
 /* What the checkpoint's configuration says of an option, such as "data", "train_source"; NULL if it
@@ -68,8 +68,8 @@ typedef struct Models {
 
 /* Loads each path (bundle_load). The tokenizers must be the same byte for byte, so that an id
  * means the same word in each model. The struct must stay where it is. */
-bool models_load(Models *models, const StringList *paths, bool int8, const Intervention *change,
-                 Error *error);
+bool models_load(Models *models, const StringList *paths, BundleMatrices matrices,
+                 const Intervention *change, Error *error);
 
 /* Makes greedy search without scores faster, if there is one model of floats. */
 bool models_screen(Models *models, Error *error);

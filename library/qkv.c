@@ -2,7 +2,6 @@
 #include "library/qkv.h"
 #include "base/utf8.h"
 
-#include <limits.h>
 #include <locale.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -60,17 +59,15 @@ static bool check_text(const char *text, const char *what, int number, Error *er
            error_set(error, "%s %d is not valid UTF-8", what, number);
 }
 
-/* Appends a text as ids. *cut (=) its number of tokens if it was too long and has been cut, or 0.
- * Without `cut` that is an error. */
+/* Appends a text as ids. One that is too long is an error, or with `cuts` cut. */
 static bool encode(const Bundle *bundle, IdLines *lines, CorpusSide side, const char *text,
-                   const char *what, int number, int *cut, Error *error)
+                   const char *what, int number, bool cuts, Error *error)
 {
     size_t tokens;
     if (!check_text(text, what, number, error)) return false;
     if (!bundle_encode(bundle, side, lines, text, strlen(text), &tokens, error))
         return error_prefix(error, "%s %d", what, number);
-    if (cut) *cut = tokens < INT_MAX ? (int)tokens : INT_MAX;
-    return cut || !tokens ||
+    return cuts || !tokens ||
            error_set(error, "%s %d has %zu tokens, and the model takes %d", what, number,
                      tokens, bundle->max_length - 1);
 }
@@ -89,12 +86,13 @@ static QkvModel *load(const char *path, const void *bytes, size_t size, QkvPreci
     Error error;
     locale_t before = enter();
     QkvModel *model = calloc(1, sizeof *model);
-    bool int8 = precision == QKV_INT8, known = int8 || precision == QKV_FLOAT;
-    bool good = (model || error_memory(&error, "for a model")) &&
-                (known || error_set(&error, "there is no precision %d", (int)precision)) &&
-                (path ? bundle_load(&model->bundle, path, int8 ? BUNDLE_INT8 : BUNDLE_FLOAT,
-                                    NULL, &error)
-                      : bundle_load_bytes(&model->bundle, bytes, size, "model", int8, &error));
+    BundleMatrices matrices = precision == QKV_INT8 ? BUNDLE_INT8 : BUNDLE_FLOAT;
+    bool good =
+        (model || error_memory(&error, "for a model")) &&
+        (matrices || precision == QKV_FLOAT ||
+         error_set(&error, "there is no precision %d", (int)precision)) &&
+        (path ? bundle_load(&model->bundle, path, matrices, NULL, &error)
+              : bundle_load_bytes(&model->bundle, bytes, size, "model", matrices, &error));
     if (leave(before, good, to, &error)) return model;
     qkv_model_free(model);
     return NULL;
@@ -154,15 +152,15 @@ QkvTranslator *qkv_translator_new(const QkvModel *model, int threads, QkvError *
     return NULL;
 }
 
-static OptionGroup texts_group(QkvTranslator *t)
+static OptionGroup texts_group(PassageConfig *config)
 {
-    return (OptionGroup){"Texts", NULL, passage_options, passage_option_count, &t->own};
+    return (OptionGroup){"Texts", NULL, passage_options, passage_option_count, config};
 }
 
 void qkv_translator_free(QkvTranslator *translator)
 {
     if (!translator) return;
-    OptionGroup group = texts_group(translator);
+    OptionGroup group = texts_group(&translator->own);
     workers_stop(translator->workers);
     passages_free(&translator->passages);
     options_free(&group, 1);
@@ -180,7 +178,7 @@ bool qkv_translator_set(QkvTranslator *translator, const char *option, const cha
     if (good) {
         PassageConfig alone = {0};  // whose rules are tried before the translator changes
         OptionGroup groups[] = {
-            {"Texts", NULL, passage_options, passage_option_count, &alone},
+            texts_group(&alone),
             {"Searching", NULL, search_options, search_option_count, &translator->search}};
         SpanRules *rules = NULL;
         good = options_set(groups, 2, option, value, &error);
@@ -192,7 +190,7 @@ bool qkv_translator_set(QkvTranslator *translator, const char *option, const cha
         }
         spanrules_free(rules);
         options_free(groups, 1);
-        groups[0] = texts_group(translator);
+        groups[0] = texts_group(&translator->own);
         good = good && options_set(groups, 2, option, value, &error);
     }
     return leave(before, good, to, &error);
@@ -208,9 +206,8 @@ void inside_configure(QkvTranslator *t, const PassageConfig *texts, const Search
 
 /* What qkv_translate returns, with the memory that it points to. */
 typedef struct TranslationResult {
-    QkvTranslations out;   // first: the caller's pointer
-    QkvTranslation *text;  // [count]
-    struct Block *block;   // the rest: a list
+    QkvTranslations out;  // first: the caller's pointer
+    struct Block *block;  // all that it points to: a list
 } TranslationResult;
 
 typedef struct Block {
@@ -236,7 +233,6 @@ void qkv_translations_free(QkvTranslations *translations)
         next = block->next;
         free(block);
     }
-    free(result->text);
     free(result);
 }
 
@@ -310,11 +306,10 @@ static bool fill_sentences(TranslationResult *result, QkvTranslation *to,
     return good;
 }
 
-/* Fills the result for text p; found: the translations of its sentences. */
-static bool fill(TranslationResult *result, const Passages *passages, int p,
+/* *to (=) the translation of text p; found: those of its sentences. */
+static bool fill(TranslationResult *result, QkvTranslation *to, const Passages *passages, int p,
                  const Translation *found, const SearchConfig *search, Error *error)
 {
-    QkvTranslation *to = &result->text[p];
     int count = 1;
     for (int i = 0; i < passages->passage[p].count; i++)
         if (found[i].count > count) count = found[i].count;
@@ -358,7 +353,10 @@ static bool translate(TranslationResult *result, QkvTranslator *t, const char *c
     Passages *passages = &t->passages;
     Beginnings beginning = {0};
     Translations found = {0};
-    bool good = search_check(&t->search, error) &&
+    QkvTranslation *to = take(result, (size_t)count + 1, sizeof *to);
+    result->out = (QkvTranslations){count, to};
+    bool good = (to || error_memory(error, "for %d translations", count)) &&
+                search_check(&t->search, error) &&
                 (passages->rules || passages_open(passages, t->bundle, t->texts, error)) &&
                 encode_texts(t, &beginning, texts, beginnings, count, error);
     if (good && passages->lines.count) {
@@ -370,7 +368,7 @@ static bool translate(TranslationResult *result, QkvTranslator *t, const char *c
             translator_run(&found, &t->ensemble, &input, &t->search, t->workers, NULL, error);
     }
     for (int i = 0; good && i < count; i++)
-        good = fill(result, passages, i,
+        good = fill(result, &to[i], passages, i,
                     found.sentence ? found.sentence + passages->passage[i].first : NULL,
                     &t->search, error);
     translations_free(&found);
@@ -393,12 +391,9 @@ QkvTranslations *qkv_translate(QkvTranslator *translator, const char *const *tex
     Error error;
     locale_t before = enter();
     TranslationResult *result = calloc(1, sizeof *result);
-    bool good = can_take(translator, texts, count, &error);
-    if (good && result) result->text = calloc((size_t)count + 1, sizeof *result->text);
-    good = good &&
-           ((result && result->text) || error_memory(&error, "for %d translations", count)) &&
-           (!count || translate(result, translator, texts, beginnings, count, &error));
-    if (good) result->out = (QkvTranslations){count, result->text};
+    bool good = can_take(translator, texts, count, &error) &&
+                (result || error_memory(&error, "for %d translations", count)) &&
+                (!count || translate(result, translator, texts, beginnings, count, &error));
     if (leave(before, good, to, &error)) return &result->out;
     qkv_translations_free((QkvTranslations *)result);
     return NULL;
@@ -413,9 +408,9 @@ static bool score(double *log_probability, QkvTranslator *translator, const char
     IdLines source = {0}, target = {0};
     bool good = true;
     for (int i = 0; good && i < count; i++)
-        good =
-            encode(bundle, &source, SOURCE, texts[i], "text", i + 1, NULL, error) &&
-            encode(bundle, &target, TARGET, translations[i], "translation", i + 1, NULL, error);
+        good = encode(bundle, &source, SOURCE, texts[i], "text", i + 1, false, error) &&
+               encode(bundle, &target, TARGET, translations[i], "translation", i + 1, false,
+                      error);
     double *each = calloc(target.ids.count + 1, sizeof *each);
     if (good && !each) good = error_memory(error, "to score %d texts", count);
     if (good) {
@@ -522,7 +517,6 @@ static QkvAttention *attention(const QkvModel *model, const char *text,
     locale_t before = enter();
     AttentionResult *a = calloc(1, sizeof *a);
     QkvHypothesis own = {0};
-    int cut;
     bool good = given(model, "the model", &error) &&
                 (a || error_memory(&error, "for an attention map")) &&
                 check_text(text, "text", 1, &error) &&
@@ -533,7 +527,7 @@ static QkvAttention *attention(const QkvModel *model, const char *text,
            (a->source.lines.count ||
             bundle_encode(&model->bundle, SOURCE, &a->source.lines, "", 0, NULL, &error)) &&
            (found || encode(&model->bundle, &a->target, TARGET, translation, "translation", 1,
-                            &cut, &error));
+                            true, &error));
     if (good && !found) own.id = a->target.ids.id, own.tokens = a->target.start[1];
     good = good && run(a, &model->bundle, found ? found : &own, &error);
     if (leave(before, good, to, &error)) return &a->out;
