@@ -115,11 +115,10 @@ static int by_hash(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Less than UINT64_MAX. */
 static uint64_t source_hash(const CorpusText *text, size_t pair)
 {
     CorpusSentence sentence = corpus_sentence(text, SOURCE, pair);
-    return hash_bytes(HASH_START, sentence.text, sentence.length) >> 1;
+    return hash_bytes(HASH_START, sentence.text, sentence.length);
 }
 
 /* Removes the pairs whose source sentence is also in `other`, unless it would be more than a tenth. */
@@ -148,18 +147,6 @@ static bool remove_common(CorpusText *text, CorpusReport *report, const CorpusTe
     return true;
 }
 
-/* The number of sorted hashes that are less. */
-static size_t hashes_below(const uint64_t *hash, size_t count, uint64_t limit)
-{
-    size_t from = 0;
-    while (from < count) {
-        size_t middle = (from + count) / 2;
-        if (hash[middle] < limit) from = middle + 1;
-        else count = middle;
-    }
-    return from;
-}
-
 enum { MANY = UINT8_MAX };
 
 /* For free(): how often each pair's source sentence is in the text, at most MANY. */
@@ -171,9 +158,11 @@ static uint8_t *count_copies(const CorpusText *text, Error *error)
     for (size_t i = 0; hash && i < pairs; i++) hash[i] = source_hash(text, i);
     if (hash) qsort(hash, pairs, sizeof *hash, by_hash);
     for (size_t i = 0; hash && copies && i < pairs; i++) {
-        uint64_t own = source_hash(text, i);
-        size_t same = hashes_below(hash, pairs, own + 1) - hashes_below(hash, pairs, own);
-        copies[i] = same < MANY ? (uint8_t)same : MANY;
+        uint64_t own = source_hash(text, i), *first, *end;
+        first = bsearch(&own, hash, pairs, sizeof *hash, by_hash), end = first + 1;
+        while (first > hash && first[-1] == own && end - first < MANY) first--;
+        while (end < hash + pairs && *end == own && end - first < MANY) end++;
+        copies[i] = (uint8_t)(end - first);
     }
     if (!hash || !copies) free(copies), copies = NULL, error_memory(error, "for the corpus");
     free(hash);
