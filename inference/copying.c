@@ -148,6 +148,8 @@ typedef struct SpanText {
     const Tokenizer *tokenizer;
     const int *id;       // [m] the translation
     float *share;        // [m,n]
+    int *source;         // [m] the source token, not </s>, on which each has its largest share
+    int *target;         // [n] of put_marks: the token with the largest share of each, or -1
     char **replacement;  // [m]
     int m, n;
 } SpanText;
@@ -158,23 +160,25 @@ static bool begins_word(const SpanText *st, int t)
            tokenizer_begins_word(st->tokenizer, st->id[t]);
 }
 
-/* The source token, other than </s>, on which token t has its largest share. */
-static int aligned_source(const SpanText *st, int t)
+static bool align_sources(SpanText *st, Error *error)
 {
-    const float *share = st->share + (size_t)t * (size_t)st->n;
-    int largest = 0;
-    for (int j = 1; j + 1 < st->n; j++)
-        if (share[j] > share[largest]) largest = j;
-    return largest;
+    st->source = calloc((size_t)st->m, sizeof *st->source);
+    if (!st->source) return error_memory(error, "to copy spans");
+    for (int t = 0; t + 1 < st->m; t++) {
+        const float *share = st->share + (size_t)t * (size_t)st->n;
+        for (int j = 1; j + 1 < st->n; j++)
+            if (share[j] > share[st->source[t]]) st->source[t] = j;
+    }
+    return true;
 }
 
 /* The sum of token t's shares on the span; -1 if it is aligned with another. */
 static float share_on(const SpanText *st, int t, const CopySpan *span)
 {
     const float *share = st->share + (size_t)t * (size_t)st->n;
-    int source = aligned_source(st, t), end = at_most(span->end, st->n - 1);
+    int end = at_most(span->end, st->n - 1);
     float sum = 0;
-    if (source < span->first || source >= span->end) return -1;
+    if (st->source[t] < span->first || st->source[t] >= span->end) return -1;
     for (int j = span->first; j < end; j++) sum += share[j];
     return sum;
 }
@@ -373,17 +377,16 @@ static void shrink(TagPair *pair, const SpanText *st)
 }
 
 /* Sets low and high, by words that are aligned in both directions if there are any; high < low: it encloses
- * none. target [n], source [m]: what each token is aligned with */
-static void enclose(TagPair *pair, const SpanText *st, const CopySpan *span, const int *target,
-                    const int *source)
+ * none. */
+static void enclose(TagPair *pair, const SpanText *st, const CopySpan *span)
 {
     int first = span[pair->open].first, end = span[pair->close].first;
     bool loosely = strcmp(span[pair->open].text, COPYING_CAPITALS);
     for (int both = 1; both >= !loosely; both--) {
         pair->low = st->m, pair->high = -1;
         for (int j = first; j < end && j + 1 < st->n; j++) {
-            int t = target[j];
-            if (t < 0 || (both && (source[t] < first || source[t] >= end))) continue;
+            int t = st->target[j];
+            if (t < 0 || (both && (st->source[t] < first || st->source[t] >= end))) continue;
             if (t < pair->low) pair->low = t;
             if (t > pair->high) pair->high = t;
         }
@@ -422,24 +425,17 @@ static int by_nearness(const void *a, const void *b)
     return left->order < right->order ? -1 : left->order > right->order;
 }
 
-/* target [n], source [m]: what each token is aligned with, or -1 */
-static void align_tokens(int *target, int *source, const SpanText *st)
-{
-    for (int j = 0; j < st->n; j++) target[j] = aligned(st, j);
-    for (int t = 0; t < st->m; t++) source[t] = aligned_source(st, t);
-}
-
 /* place [count] (=) where each span that is a mark comes to stand. Marks without a partner stand outside of pairs. */
 static void place_marks(Place *place, TagPair *pair, const SpanText *st, const CopySpan *span,
-                        int count, const int *target, const int *source)
+                        int count)
 {
     int pairs = pair_tags(pair, span, count);
     for (int i = 0; i < count; i++) {
-        int at = target[neighbour(st, &span[i])];
+        int at = st->target[neighbour(st, &span[i])];
         if (at >= 0) at = word_edge(st, at, span[i].ahead);
         place[i] = (Place){&span[i], span[i].ahead, at, INT_MAX, span[i].ahead ? -i : i};
     }
-    for (int p = 0; p < pairs; p++) enclose(&pair[p], st, span, target, source);
+    for (int p = 0; p < pairs; p++) enclose(&pair[p], st, span);
     qsort(pair, (size_t)pairs, sizeof *pair, by_low);
     cut_crossing(pair, pairs, st);
     for (const TagPair *p = pair; p < pair + pairs; p++) {
@@ -456,20 +452,19 @@ static void place_marks(Place *place, TagPair *pair, const SpanText *st, const C
 
 static bool put_marks(SpanText *st, const CopySpan *span, int count, Error *error)
 {
-    int *target = malloc((size_t)(st->n + st->m) * sizeof *target);
+    st->target = malloc((size_t)st->n * sizeof *st->target);
     Place *place = malloc((size_t)count * sizeof *place);
     TagPair *pair = malloc((size_t)count * sizeof *pair);
-    bool good = (target && place && pair) || error_memory(error, "to copy spans");
+    bool good = (st->target && place && pair) || error_memory(error, "to copy spans");
     good = good && join_bytes(st, error);
     if (good) {
-        align_tokens(target, target + st->n, st);
-        place_marks(place, pair, st, span, count, target, target + st->n);
+        for (int j = 0; j < st->n; j++) st->target[j] = aligned(st, j);
+        place_marks(place, pair, st, span, count);
         qsort(place, (size_t)count, sizeof *place, by_nearness);
     }
     for (int i = 0; good && i < count; i++)
         good = !is_mark(place[i].span) ||
                insert_span(st, place[i].span, place[i].ahead, place[i].at, error);
-    free(target);
     free(place);
     free(pair);
     return good;
@@ -517,7 +512,7 @@ bool copying_spans(char **text, CopySpan *span, int count, const Tokenizer *toke
             good = error_memory(error, "to copy spans");
     good = good && decode_spans(text, &missing, &st, span, count, error);
     if (good && missing && m > 1) {
-        good = (st.share = copying_shares(lazy, error));
+        good = (st.share = copying_shares(lazy, error)) && align_sources(&st, error);
         for (int i = 0; good && i < count; i++)
             good = !span[i].missing || is_mark(&span[i]) || put_span(&st, &span[i], error);
         good = good && put_marks(&st, span, count, error);
@@ -525,5 +520,7 @@ bool copying_spans(char **text, CopySpan *span, int count, const Tokenizer *toke
         good = good && decode_spans(text, &missing, &st, span, count, error);
     }
     free(st.share);
+    free(st.source);
+    free(st.target);
     return good;
 }

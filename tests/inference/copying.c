@@ -41,7 +41,13 @@ static void assert_spans(const char *pieces, const char *aligned, CopySpan *span
         share[m * N + N - 1] = 0.9f;  // </s> does not count
     }
     id[m++] = ID_END;
-    SpanText st = {tokenizer, id, share, replacement, m, N};
+    SpanText st = {.tokenizer = tokenizer,
+                   .id = id,
+                   .share = share,
+                   .replacement = replacement,
+                   .m = m,
+                   .n = N};
+    assert_true(align_sources(&st, &error));
     assert_true(decode_spans(&text, &missing, &st, span, count, &error));
     for (int i = 0; i < count; i++)
         if (span[i].missing && !is_mark(&span[i])) assert_true(put_span(&st, &span[i], &error));
@@ -54,6 +60,7 @@ static void assert_spans(const char *pieces, const char *aligned, CopySpan *span
     for (int i = 0; i < count; i++) named += span[i].missing;
     assert_int_equal(named, wanted_missing);
     for (int t = 0; t < m; t++) free(replacement[t]);
+    free(st.source), free(st.target);
     free(text);
     tokenizer_free(tokenizer);
 }
