@@ -2,6 +2,7 @@
 #include "commands/serve/service.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +17,7 @@ enum { LONGEST_BATCH = 32 };  // tasks
 /* A model, as long as a thread translates with it. */
 typedef struct Loaded {
     QkvModel *model;
-    int users;
+    atomic_int users;
 } Loaded;
 
 /* The tasks of one kind that wait, and the threads that take them. */
@@ -40,13 +41,9 @@ struct Service {
 
 /* ---- models ---- */
 
-static void release(Service *s, Loaded *loaded)
+static void release(Loaded *loaded)
 {
-    if (!loaded) return;
-    pthread_mutex_lock(&s->lock);
-    bool last = --loaded->users == 0;
-    pthread_mutex_unlock(&s->lock);
-    if (!last) return;
+    if (!loaded || --loaded->users) return;
     qkv_model_free(loaded->model);
     free(loaded);
 }
@@ -57,7 +54,7 @@ static Loaded *load(const Service *s, const Pair *pair, Error *error)
     Loaded *loaded = calloc(1, sizeof *loaded);
     if (!loaded) return error_memory(error, "for a model"), NULL;
     QkvPrecision precision = s->settings->int8 ? QKV_INT8 : QKV_FLOAT;
-    *loaded = (Loaded){qkv_model_load(pair->path, precision, &why), 1};
+    loaded->model = qkv_model_load(pair->path, precision, &why), loaded->users = 1;
     if (loaded->model) return loaded;
     error_set(error, "%s", why.text);
     free(loaded);
@@ -93,15 +90,14 @@ static bool read_pair(Pair *pair, const char *argument, Error *error)
         if ((letters == 2 || letters == 3) && strchr("-=", at[1 + letters]))
             dash = at, targets++;
     }
-    size_t source = targets == 1 ? (size_t)(dash - argument) : 0,
-           target = targets == 1 ? (size_t)(equals - dash - 1) : 0;
-    if (!source || source >= LANGUAGE || target >= LANGUAGE)
+    if (targets != 1 || dash == argument || dash - argument >= LANGUAGE ||
+        equals - dash > LANGUAGE)
         return error_set(error,
                          "--model takes PATH or SOURCE-TARGET=PATH, such as "
                          "en-fr=checkpoints/mine or pt-BR-en=checkpoints/mine, not '%s'",
                          argument);
-    memcpy(pair->source, argument, source);
-    memcpy(pair->target, dash + 1, target);
+    memcpy(pair->source, argument, (size_t)(dash - argument));
+    memcpy(pair->target, dash + 1, (size_t)(equals - dash - 1));
     return true;
 }
 
@@ -117,7 +113,7 @@ static bool load_pairs(Service *s, Error *error)
                           "--model names two models for %s-%s: leave one out, or write other "
                           "languages before it, as SOURCE-TARGET=PATH",
                           pair->source, pair->target);
-        if (!good) return release(s, pair->loaded), false;
+        if (!good) return release(pair->loaded), false;
         snprintf(pair->name, sizeof pair->name, "%s-%s", pair->source, pair->target);
     }
     return s->pairs || error_set(error, "--no-model leaves no model: name one with --model");
@@ -136,7 +132,7 @@ bool service_reload(Service *s, Error *error)
         s->pair[i].loaded = model[i], model[i] = old;
     }
     pthread_mutex_unlock(&s->lock);
-    for (int i = 0; i < loaded; i++) release(s, model[i]);
+    for (int i = 0; i < loaded; i++) release(model[i]);
     free(model);
     return good;
 }
@@ -163,10 +159,10 @@ typedef struct Engine {
     QkvTranslator *translator;
 } Engine;
 
-static void close_engine(Service *s, Engine *engine)
+static void close_engine(Engine *engine)
 {
     qkv_translator_free(engine->translator);
-    release(s, engine->loaded);
+    release(engine->loaded);
     *engine = (Engine){0};
 }
 
@@ -178,11 +174,11 @@ static bool renew(Engine *engine, Lane *lane, const Pair *pair, QkvError *error)
     Loaded *now = pair->loaded;
     now->users++;
     pthread_mutex_unlock(&s->lock);
-    if (now == engine->loaded) return release(s, now), true;
-    close_engine(s, engine);
+    if (now == engine->loaded) return release(now), true;
+    close_engine(engine);
     engine->loaded = now;
     engine->translator = qkv_translator_new(now->model, lane->translator_threads, error);
-    if (!engine->translator) close_engine(s, engine);
+    if (!engine->translator) close_engine(engine);
     return engine->translator;
 }
 
@@ -256,7 +252,7 @@ static void *work(void *argument)
         if (!batch) break;
         translate(&engine[batch->pair - s->pair], lane, batch);
     }
-    for (int i = 0; engine && i < s->pairs; i++) close_engine(s, &engine[i]);
+    for (int i = 0; engine && i < s->pairs; i++) close_engine(&engine[i]);
     free(engine);
     return NULL;
 }
@@ -330,7 +326,7 @@ void service_free(Service *s)
 {
     if (!s) return;
     service_stop(s);
-    for (int i = 0; i < s->pairs; i++) release(s, s->pair[i].loaded);
+    for (int i = 0; i < s->pairs; i++) release(s->pair[i].loaded);
     for (int l = 0; l < 2; l++) free(s->lane[l].thread);
     free(s->pair);
     free(s);
