@@ -13,14 +13,15 @@
 enum { CHARACTERS = 0x110000 };
 enum { SHORT = 5 };  // letters of an abbreviation, at most
 
-bool known_open(KnownText *k, const Tokenizer *tokenizer, const TextProfile *profile,
-                Error *error)
+bool known_open(KnownText *k, const Bundle *bundle, Error *error)
 {
     UChar32 c = 0;
+    const TextProfile *profile = &bundle->text;
     const char *characters = profile->known ? profile->characters : NULL;
     for (size_t at = 0; characters && characters[at] && !u_isupper(c);)
         U8_NEXT_UNSAFE(characters, at, c);
-    *k = (KnownText){tokenizer, profile, characters && !u_isupper(c), calloc(CHARACTERS, 1)};
+    *k = (KnownText){bundle->vocabulary.tokenizer[SOURCE], profile, characters && !u_isupper(c),
+                     calloc(CHARACTERS, 1)};
     return k->answer || error_memory(error, "for the characters of a text");
 }
 
@@ -94,14 +95,13 @@ static bool is_name(const void *context, const char *word, size_t length)
 bool known_lower(char **lowered, const KnownText *k, const char *word, LetterCase written,
                  bool begins, Error *error)
 {
-    size_t length = strlen(word);
-    if (!text_lowered(lowered, word, length, written, begins, is_dotless(k), is_name, k, error))
+    if (!text_lowered(lowered, word, strlen(word), written, begins, is_dotless(k), is_name, k,
+                      error))
         return false;
     if (!begins || known_tokens(k, NULL, *lowered, strlen(*lowered)) < KNOWN_UNKNOWN)
         return true;
     free(*lowered);
-    return text_lowered(lowered, word, length, written, false, is_dotless(k), is_name, k,
-                        error);
+    return known_lower(lowered, k, word, written, false, error);
 }
 
 /* ---- words in capitals ---- */

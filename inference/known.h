@@ -3,8 +3,7 @@
 #pragma once
 
 #include "data/spans.h"
-#include "data/textprofile.h"
-#include "data/tokenizer.h"
+#include "inference/bundle.h"
 
 enum { KNOWN_UNKNOWN = 1000 };  // tokens that <unk> counts as
 
@@ -15,9 +14,8 @@ typedef struct KnownText {
     unsigned char *answer;  // of each character: 0 not asked yet, 1 known, 2 unknown
 } KnownText;
 
-/* The tokenizer and the profile must outlive it. Close it even if this fails. */
-bool known_open(KnownText *known, const Tokenizer *tokenizer, const TextProfile *profile,
-                Error *error);
+/* The bundle must outlive it. Close it even if this fails. */
+bool known_open(KnownText *known, const Bundle *bundle, Error *error);
 void known_close(KnownText *known);
 
 /* Whether a character becomes tokens other than <unk>; bytes, and marks like “ and –, only if the

@@ -48,10 +48,9 @@ bool passages_open(Passages *p, const Bundle *bundle, const PassageConfig *confi
                     .numbers = numbers,
                     .plain = numbers,
                     .config = config,
-                    .tokenizer = bundle->vocabulary.tokenizer[SOURCE],
                     .placeholder = vocabulary_placeholder(&bundle->vocabulary),
                     .lines.find_unknown = true};
-    if (!known_open(&p->known, p->tokenizer, &bundle->text, error)) return false;
+    if (!known_open(&p->known, bundle, error)) return false;
     if (!GROW(p->lines.start, p->lines.start_size, 1))
         return error_memory(error, "for the lines of a text");
     p->lines.start[0] = 0;
@@ -338,7 +337,7 @@ static void trim_stop(const Passages *p, const char *text, size_t begin, size_t 
 {
     const TextProfile *profile = &p->bundle->text;
     UChar32 c = 0;
-    if (!profile->known || tokenizer_type(p->tokenizer) != TOKENIZER_WORD) return;
+    if (!profile->known || tokenizer_type(p->known.tokenizer) != TOKENIZER_WORD) return;
     for (size_t at = *end; at > begin; *end = at) {
         U8_PREV_UNSAFE(text, at, c);
         bool stop = u_hasBinaryProperty(c, UCHAR_S_TERM);
@@ -436,7 +435,7 @@ static bool splits(bool *split, const Passages *p, const char *text, size_t begi
     *split = p->config->split == SPLIT_ALWAYS;
     if (p->config->split != SPLIT_AUTO) return true;
     Ids ids = {0};
-    bool good = tokenizer_encode(p->tokenizer, &ids, text + begin, end - begin, error);
+    bool good = tokenizer_encode(p->known.tokenizer, &ids, text + begin, end - begin, error);
     const TextProfile *text_of = &p->bundle->text;
     size_t usual = text_of->known ? (size_t)text_of->length[PROFILE_LENGTHS - 1] : LONG;
     *split = sentences >= SENTENCES || ids.count > usual ||
@@ -564,17 +563,17 @@ static bool find_tag(Passage *passage, const Passages *p, Error *error)
 {
     const TextProfile *text = &p->bundle->text;
     if (text->known && text->tags == 0) return true;
-    passage->tag = tokenizer_tag(p->tokenizer, passage->text, passage->length);
+    passage->tag = tokenizer_tag(p->known.tokenizer, passage->text, passage->length);
     while (passage->tag && words_blank(passage->text[passage->tag])) passage->tag++;
     if (passage->tag || text->tags < MANY_TAGS || all_blank(passage->text, 0, passage->length))
         return true;
     char begin[41], known[64] = "";
     utf8_fit(begin, sizeof begin, passage->text);
     for (int id = 0, length = 0;
-         id < tokenizer_vocab_size(p->tokenizer) && length < (int)sizeof known; id++)
-        if (tokenizer_is_tag(p->tokenizer, id))
+         id < tokenizer_vocab_size(p->known.tokenizer) && length < (int)sizeof known; id++)
+        if (tokenizer_is_tag(p->known.tokenizer, id))
             length += snprintf(known + length, sizeof known - (size_t)length, " %s",
-                               tokenizer_label(p->tokenizer, id));
+                               tokenizer_label(p->known.tokenizer, id));
     return error_set(error, "'%s' begins with no tag that the model has learned, which are%s",
                      begin, known);
 }

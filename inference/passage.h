@@ -65,8 +65,7 @@ typedef struct Passages {
     bool numbers;  // the model translates them (TextProfile.numbers): a line is read as it is
     const Bundle *bundle;
     const PassageConfig *config;
-    const Tokenizer *tokenizer;  // of the source
-    KnownText known;
+    KnownText known;  // by the tokenizer of the source
     int placeholder;  // the vocabulary's first, for TranslatorInput; 0: there are none
     SpanRules *rules;
     Segments segments;  // of the last text
