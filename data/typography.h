@@ -8,7 +8,7 @@
  * round trip through capitals loses:
  *
  *   German   STRASSE becomes strasse, not straße (but STRAßE counts as capitals: straße)
- *   Turkish  I becomes i, not ı; İ becomes i and a combining dot
+ *   Turkish  I becomes i, not ı, unless `dotless`; İ becomes i
  *   Dutch    IJSLAND becomes ijsland; capitalised it is Ijsland, not IJsland
  *   Greek    capitals keep no accents that were not there; a final Σ becomes ς */
 #pragma once
