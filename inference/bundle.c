@@ -39,7 +39,7 @@ bool bundle_open(CheckpointFile *checkpoint, const char *path, Error *error)
     if (!bundle_find(file, sizeof file, path, error)) return false;
     return stat(file, &about) == 0 && S_ISDIR(about.st_mode)
                ? marian_open(checkpoint, file, error)
-               : checkpoint_open(checkpoint, file, error);
+               : checkpoint_open(checkpoint, file, NULL, 0, error);
 }
 
 /* Creates the network that a checkpoint describes, and reads its weights: prepared, or if they
@@ -119,7 +119,7 @@ bool bundle_load_bytes(Bundle *bundle, const void *bytes, size_t length, const c
 {
     CheckpointFile checkpoint;
     *bundle = (Bundle){0};
-    return checkpoint_open_bytes(&checkpoint, bytes, length, name, error) &&
+    return checkpoint_open(&checkpoint, name, bytes, length, error) &&
            load(bundle, &checkpoint, matrices, NULL, error);
 }
 

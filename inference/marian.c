@@ -216,7 +216,8 @@ bool marian_open(CheckpointFile *c, const char *folder, Error *error)
     char path[PATH_MAX];
     Folder f = {.name = folder};
     *c = (CheckpointFile){0};
-    if (!safetensors_open(&c->file, file_in(path, folder, WEIGHTS), error)) return false;
+    if (!safetensors_open(&c->file, file_in(path, folder, WEIGHTS), NULL, 0, error))
+        return false;
     bool good = (f.config = read_json(folder, CONFIG, error)) && check_config(&f, error) &&
                 read_config(c, &f, error) && (f.vocab = read_json(folder, VOCAB, error)) &&
                 order_tokens(c, &f, error) && read_tokenizers(c, &f, error);

@@ -173,11 +173,11 @@ static bool read_metadata(CheckpointFile *c, Error *error)
     return true;
 }
 
-bool checkpoint_open_bytes(CheckpointFile *c, const void *bytes, size_t length,
-                           const char *name, Error *error)
+bool checkpoint_open(CheckpointFile *c, const char *name, const void *bytes, size_t length,
+                     Error *error)
 {
     *c = (CheckpointFile){0};
-    if (!safetensors_open_bytes(&c->file, bytes, length, name, error)) return false;
+    if (!safetensors_open(&c->file, name, bytes, length, error)) return false;
     bool good = read_metadata(c, error);
     for (int i = 1; i >= 0; i--)
         c->tokenizer[i] = read_numbers(&good, &c->tokenizer_size[i], c, TOKENIZER[i], DTYPE_U8,
@@ -187,11 +187,6 @@ bool checkpoint_open_bytes(CheckpointFile *c, const void *bytes, size_t length,
     if (good) return true;
     checkpoint_close(c);
     return false;
-}
-
-bool checkpoint_open(CheckpointFile *c, const char *path, Error *error)
-{
-    return checkpoint_open_bytes(c, NULL, 0, path, error);
 }
 
 void checkpoint_close(CheckpointFile *c)

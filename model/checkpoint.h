@@ -76,12 +76,10 @@ typedef struct CheckpointFile {
     int32_t *row;      // [V] the row of each token in embeddings and output bias; or NULL
 } CheckpointFile;
 
-/* Reads all but the blocks. Close it only if this succeeded. */
-bool checkpoint_open(CheckpointFile *checkpoint, const char *path, Error *error);
-
-/* The same for a file that is in memory, which must stay until it is closed. */
-bool checkpoint_open_bytes(CheckpointFile *checkpoint, const void *bytes, size_t length,
-                           const char *name, Error *error);
+/* Reads all but the blocks. Close it only if this succeeded. bytes [length]: as in
+ * safetensors_open */
+bool checkpoint_open(CheckpointFile *checkpoint, const char *name, const void *bytes,
+                     size_t length, Error *error);
 void checkpoint_close(CheckpointFile *checkpoint);
 
 /* Whether any tensor of a block is there. */

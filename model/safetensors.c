@@ -314,8 +314,8 @@ static bool read_tensors(SafeFile *file, Error *error)
     return check_places(file, error);
 }
 
-bool safetensors_open_bytes(SafeFile *file, const void *bytes, size_t size, const char *name,
-                            Error *error)
+bool safetensors_open(SafeFile *file, const char *name, const void *bytes, size_t size,
+                      Error *error)
 {
     char *header = NULL;
     struct stat found = {.st_size = (off_t)size};
@@ -329,11 +329,6 @@ bool safetensors_open_bytes(SafeFile *file, const void *bytes, size_t size, cons
     free(header);
     if (!good) safetensors_close(file);
     return good;
-}
-
-bool safetensors_open(SafeFile *file, const char *path, Error *error)
-{
-    return safetensors_open_bytes(file, NULL, 0, path, error);
 }
 
 void safetensors_close(SafeFile *file)

@@ -78,13 +78,11 @@ typedef struct SafeFile {
     SafeTensor *tensor;          // [count], in the order of their data
 } SafeFile;
 
-/* Reads and checks the header. Close it only if this succeeded. */
-bool safetensors_open(SafeFile *file, const char *path, Error *error);
-
-/* The same for a file that is in memory, which must stay until it is closed; `name` is for the
- * errors. */
-bool safetensors_open_bytes(SafeFile *file, const void *bytes, size_t length, const char *name,
-                            Error *error);
+/* Reads and checks the header. Close it only if this succeeded. bytes [length]: a file that is in
+ * memory, which must stay until it is closed, and whose name is for the errors; NULL: opens the
+ * file of this name. */
+bool safetensors_open(SafeFile *file, const char *name, const void *bytes, size_t length,
+                      Error *error);
 void safetensors_close(SafeFile *file);
 
 const SafeTensor *safetensors_find(const SafeFile *file, const char *name);  // or NULL

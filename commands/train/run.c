@@ -276,7 +276,7 @@ static bool read_progress(Run *run, const char *text, Error *error)
 static bool read_last(Run *run, Error *error)
 {
     CheckpointFile last;
-    if (!checkpoint_open(&last, run->last, error)) return false;
+    if (!checkpoint_open(&last, run->last, NULL, 0, error)) return false;
     const Params *params = &run->model.params;
     bool good =
         read_progress(run, last.progress, error) &&

@@ -54,7 +54,7 @@ static bool translates(const char *bytes, size_t length)
 static bool same(void)
 {
     CheckpointFile file;
-    if (!checkpoint_open_bytes(&file, copy, size, "it", &error)) return false;
+    if (!checkpoint_open(&file, "it", copy, size, &error)) return false;
     bool good = checkpoint_read(&file, &params, CHECKPOINT_WEIGHTS, NULL, block, &error);
     if (good) {
         assert_memory_equal(block, weights, params.size * sizeof *block);
@@ -86,7 +86,7 @@ TEST(version_1_loads)
     assert_true(translates(version_1, version_1_size));
     weights = block_zeros(params.size * sizeof(real), &error),
     block = block_zeros(params.size * sizeof(real), &error);
-    assert_true(checkpoint_open_bytes(&whole, version_1, version_1_size, "it", &error));
+    assert_true(checkpoint_open(&whole, "it", version_1, version_1_size, &error));
     for (int i = 0; i < 3; i++)
         assert_true(checkpoint_read(&whole, &params, prefixes[i], NULL, weights, &error));
 

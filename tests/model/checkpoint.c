@@ -57,7 +57,7 @@ static void save(const Checkpoint *checkpoint)
 static CheckpointFile opened(void)
 {
     CheckpointFile file;
-    if (!checkpoint_open(&file, path, &error)) fail_msg("%s", error.text);
+    if (!checkpoint_open(&file, path, NULL, 0, &error)) fail_msg("%s", error.text);
     return file;
 }
 
@@ -259,7 +259,7 @@ TEST(strangers_are_refused)
         if (cases[i].config) metadata[count++] = (SafeMetadata){"config", cases[i].config};
         assert_true(safetensors_write(path, cases[i].tensor, cases[i].tensor ? 1 : 0, metadata,
                                       count, &error));
-        bool opened = checkpoint_open(&file, path, &error);
+        bool opened = checkpoint_open(&file, path, NULL, 0, &error);
         assert_int_equal(opened, !cases[i].error);
         if (opened) checkpoint_close(&file);
         else assert_says(cases[i].error);

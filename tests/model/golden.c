@@ -115,7 +115,7 @@ FIXTURE(setup)
     Error error;
     g = (Golden){.worst = 0};
     int source_rows, target_rows, starts;
-    if (!safetensors_open(&g.file, network->path, &error)) fail_msg("%s", error.text);
+    if (!safetensors_open(&g.file, network->path, NULL, 0, &error)) fail_msg("%s", error.text);
     g.source_ids = load_ids("source.ids", &source_rows);
     g.target_ids = load_ids("target.ids", &target_rows);
     g.source_starts = load_ids("source.starts", &starts);

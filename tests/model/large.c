@@ -62,7 +62,7 @@ TEST(prepared_while_it_is_read)
         assert_true(transformer_create(&read, &config, &error));
         memcpy(later.block, large.block, large.params.size * sizeof(real));
         assert_true(transformer_prepare(&later, int8, &error));
-        assert_true(checkpoint_open(&file, path, &error));
+        assert_true(checkpoint_open(&file, path, NULL, 0, &error));
         if (!transformer_read(&read, &file, int8, &error)) fail_msg("%s", error.text);
         checkpoint_close(&file);
         assert_int_equal(read.prepared.count, later.prepared.count);

@@ -151,7 +151,7 @@ static void save(const Transformer *model)
 static bool load(Transformer *model, const ModelConfig *config)
 {
     CheckpointFile file;
-    if (!checkpoint_open(&file, path, &error)) return false;
+    if (!checkpoint_open(&file, path, NULL, 0, &error)) return false;
     assert_true(checkpoint_has_int8(&file, NULL));
     assert_true(transformer_create(model, config, &error));
     bool good = transformer_read(model, &file, false, &error);
@@ -180,7 +180,7 @@ TEST(a_file_comes_back)
         free(bytes), free(bytes_again);
 
         CheckpointFile file;  // it is not one to train on
-        assert_true(checkpoint_open(&file, path, &error));
+        assert_true(checkpoint_open(&file, path, NULL, 0, &error));
         assert_false(checkpoint_fits(&file, &model.params, CHECKPOINT_WEIGHTS, false, &error));
         assert_non_null(strstr(error.text, "has no tensor 'model."));
         checkpoint_close(&file);
@@ -198,7 +198,7 @@ TEST(floats_are_prepared_as_they_are_read)
                     read;
         CheckpointFile file;
         save(&plain);
-        assert_true(checkpoint_open(&file, path, &error));
+        assert_true(checkpoint_open(&file, path, NULL, 0, &error));
         assert_true(transformer_create(&read, &plain.config, &error));
         if (!transformer_read(&read, &file, i % 2, &error)) fail_msg("%s", error.text);
         checkpoint_close(&file);
@@ -235,7 +235,7 @@ static void rewrite(const char *name, Change change)
     static SafeTensor tensor[MOST];
     CheckpointFile file;
     int count = 0;
-    assert_true(checkpoint_open(&file, path, &error));
+    assert_true(checkpoint_open(&file, path, NULL, 0, &error));
     assert_in_range(file.file.count, 1, MOST);
     for (int i = 0; i < file.file.count; i++) {
         tensor[count] = file.file.tensor[i];

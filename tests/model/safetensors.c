@@ -61,9 +61,9 @@ static bool reads_right(void)
     memcpy(bytes, read, size);  // none too many, for AddressSanitizer to see
     free(read);
     strcpy(error.text, "");
-    bool good = safetensors_open(&file, path, &error) && holds_right(&file, &error);
+    bool good = safetensors_open(&file, path, NULL, 0, &error) && holds_right(&file, &error);
     bool same =
-        safetensors_open_bytes(&file, bytes, size, path, &other) && holds_right(&file, &other);
+        safetensors_open(&file, path, bytes, size, &other) && holds_right(&file, &other);
     free(bytes);
     assert_int_equal(good, same);
     assert_string_equal(error.text, other.text);
@@ -86,7 +86,7 @@ TEST(what_is_written_is_read)
     free(bytes);
 
     SafeFile file;
-    assert_true(safetensors_open(&file, path, &error));
+    assert_true(safetensors_open(&file, path, NULL, 0, &error));
     assert_int_equal(file.count, TENSORS);
     assert_null(safetensors_find(&file, "absent"));
     assert_null(safetensors_metadata(&file, "absent"));
@@ -231,7 +231,7 @@ TEST(lies_are_refused)
         SafeFile file;
         error.text[0] = '\0';
         write_raw(cases[i].header, cases[i].data);
-        bool good = safetensors_open(&file, path, &error);
+        bool good = safetensors_open(&file, path, NULL, 0, &error);
         if (good) safetensors_close(&file);
         if (good == !!cases[i].error || (!good && !strstr(error.text, cases[i].error)))
             fail_msg("%s gave: %s", cases[i].header, error.text);
@@ -260,16 +260,17 @@ TEST(other_files_are_recognised)
     SafeFile file;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         assert_true(file_replace(path, cases[i].bytes, cases[i].count, &error));
-        assert_false(safetensors_open(&file, path, &error));
+        assert_false(safetensors_open(&file, path, NULL, 0, &error));
         if (!strstr(error.text, cases[i].wanted)) fail_msg("case %zu: %s", i, error.text);
     }
-    assert_false(safetensors_open(&file, folder, &error));
+    assert_false(safetensors_open(&file, folder, NULL, 0, &error));
     assert_non_null(strstr(error.text, "it is a folder, not a file"));
-    assert_false(safetensors_open(&file, "/no/such", &error));
+    assert_false(safetensors_open(&file, "/no/such", NULL, 0, &error));
     assert_string_equal(error.text, "cannot read '/no/such': No such file or directory");
     unlink(path);
     assert_int_equal(mkfifo(path, 0600), 0);
-    assert_false(safetensors_open(&file, path, &error));  // and does not wait for a writer
+    assert_false(
+        safetensors_open(&file, path, NULL, 0, &error));  // and does not wait for a writer
     assert_non_null(strstr(error.text, "a device or a pipe"));
     unlink(path);
 }
@@ -284,7 +285,7 @@ TEST(checksums_are_those_of_zlib)
     for (int i = 0; i < SIZE; i++) bytes[i] = (unsigned char)(i * i * 37 >> 3);
     tensor.data = bytes;
     assert_true(safetensors_write(path, &tensor, 1, metadata, METADATA, &error));
-    assert_true(safetensors_open(&file, path, &error));
+    assert_true(safetensors_open(&file, path, NULL, 0, &error));
     const SafeTensor *t = safetensors_find(&file, "t");
     unsigned long all = crc32(0, bytes, SIZE);
     for (size_t n = 0; n <= SIZE; n++) {
@@ -304,7 +305,7 @@ TEST(an_unknown_dtype_is_listed)
 {
     SafeFile file;
     write_raw("{\"a\":{\"dtype\":\"F4\",\"shape\":[8],\"data_offsets\":[0,4]}}", 4);
-    assert_true(safetensors_open(&file, path, &error));
+    assert_true(safetensors_open(&file, path, NULL, 0, &error));
     const SafeTensor *tensor = safetensors_find(&file, "a");
     assert_int_equal(tensor->dtype, DTYPE_UNKNOWN);
     assert_int_equal(tensor->bytes, 4);
