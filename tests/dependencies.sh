@@ -48,7 +48,7 @@ cblas.h             benchmark/peak.c kernels/openblas.c
 cairo-pdf.h         plots/canvas.c
 cairo-svg.h         plots/canvas.c
 expat.h             data/tmx.c
-glib.h              base/columns.c
+glib.h              base/columns.c commands/translate/webpage.c
 gumbo.h             data/html.c
 jansson.h           base/json.h
 microhttpd.h        commands/serve/server.c

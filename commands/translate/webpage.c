@@ -1,6 +1,7 @@
 /* webpage.c -- a page that translates by itself; see webpage.h. */
 #include "commands/translate/webpage.h"
 
+#include <glib.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,19 +40,6 @@ static void put_weights(FILE *out, const Bundle *bundle)
     }
 }
 
-static void put_base64(FILE *out, const unsigned char *bytes, size_t count)
-{
-    static const char digits[] =
-        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    for (size_t i = 0; i < count; i += 3) {
-        unsigned three = (unsigned)bytes[i] << 16;
-        if (i + 1 < count) three |= (unsigned)bytes[i + 1] << 8;
-        if (i + 2 < count) three |= bytes[i + 2];
-        for (int k = 0; k < 4; k++)
-            putc(i + (size_t)k < count + 1 ? digits[three >> (18 - 6 * k) & 63] : '=', out);
-    }
-}
-
 /* A script element with the bytes: gzip, base64. */
 static bool put_packed(FILE *out, const char *id, const void *bytes, size_t count)
 {
@@ -61,12 +49,19 @@ static bool put_packed(FILE *out, const char *id, const void *bytes, size_t coun
         return false;
     size_t capacity = deflateBound(&z, count);
     unsigned char *packed = malloc(capacity);
+    char *base64 = malloc((capacity / 3 + 1) * 4 + 4);
+    int state = 0, rest = 0;
     z.next_out = packed, z.avail_out = (unsigned)capacity;
-    bool good = packed && deflate(&z, Z_FINISH) == Z_STREAM_END;
+    bool good = packed && base64 && deflate(&z, Z_FINISH) == Z_STREAM_END;
     deflateEnd(&z);
     fprintf(out, "<script type=\"text/plain\" id=\"%s\">", id);
-    if (good) put_base64(out, packed, z.total_out);
+    if (good) {
+        size_t length = g_base64_encode_step(packed, z.total_out, 0, base64, &state, &rest);
+        length += g_base64_encode_close(0, base64 + length, &state, &rest);
+        fwrite(base64, 1, length, out);
+    }
     fputs("</script>\n", out);
+    free(base64);
     free(packed);
     return good;
 }
