@@ -1,7 +1,7 @@
 /* amx.c -- products of tiles by AMX; see amx.h. */
 #include "kernels/amx.h"
 
-#if defined __x86_64__ && defined __linux__
+#if HAS_AMX
 #include <cpuid.h>
 #include <immintrin.h>
 #include <pthread.h>
@@ -92,24 +92,6 @@ AMX void amx_multiply(AmxNumbers numbers, void *C, size_t ldc, const void *start
 }
 
 #else
-
-bool amx_exists(void)
-{
-    return false;
-}
-
-bool amx_allowed(void)
-{
-    return false;
-}
-
-void amx_begin(void)
-{
-}
-
-void amx_end(void)
-{
-}
 
 void amx_multiply(AmxNumbers numbers, void *C, size_t ldc, const void *start, size_t lds,
                   const void *A, size_t lda, const void *B, int rows, int units)

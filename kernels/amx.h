@@ -19,6 +19,8 @@ enum { AMX_ROWS = 32, AMX_COLUMNS = 32, AMX_UNITS = 16 };
 
 typedef enum { AMX_BF16, AMX_INT8 } AmxNumbers;
 
+#if defined __x86_64__ && defined __linux__
+#define HAS_AMX 1
 /* Whether this processor has it. */
 bool amx_exists(void);
 
@@ -28,6 +30,13 @@ bool amx_allowed(void);
 /* Prepares the tiles of this thread for products, and gives them back. */
 void amx_begin(void);
 void amx_end(void);
+#else
+#define HAS_AMX       0
+#define amx_exists()  false
+#define amx_allowed() false
+#define amx_begin()   ((void)0)
+#define amx_end()     ((void)0)
+#endif
 
 /* C [AMX_ROWS,AMX_COLUMNS] (=) start + A · B, all of it, or its first half if rows <= 16
  * A [AMX_ROWS,units]   B [units,AMX_COLUMNS]   units: a multiple of AMX_UNITS
