@@ -14,21 +14,31 @@
 
 volatile sig_atomic_t file_stop;
 
+bool file_is(int fd, const char *path)
+{
+    struct stat open_one, named;
+    return !fstat(fd, &open_one) && !stat(path, &named) && open_one.st_ino == named.st_ino &&
+           open_one.st_dev == named.st_dev;
+}
+
+/* Removes the temporary file; the old file stays. */
+static void abandon(AtomicFile *file)
+{
+    if (file->temporary && file_is(file->fd, file->temporary)) unlink(file->temporary);
+    if (file->fd >= 0) close(file->fd);
+    free(file->temporary);
+    free(file->path);
+    *file = (AtomicFile){.fd = -1};
+}
+
 /* Sets the error, abandons the file, returns false. */
 static bool fail(AtomicFile *file, const char *doing, Error *error)
 {
     int reason = errno;
     error_set(error, "cannot %s '%s': %s", doing, file->path ? file->path : "a file",
               strerror(reason));
-    file_abandon(file);
+    abandon(file);
     return false;
-}
-
-bool file_is(int fd, const char *path)
-{
-    struct stat open_one, named;
-    return !fstat(fd, &open_one) && !stat(path, &named) && open_one.st_ino == named.st_ino &&
-           open_one.st_dev == named.st_dev;
 }
 
 #define TEMPORARY ".tmp-"
@@ -139,17 +149,8 @@ bool file_commit(AtomicFile *file, Error *error)
     int fd = file->fd;
     file->fd = -1;
     if (close(fd)) return fail(file, "write", error);
-    file_abandon(file);
+    abandon(file);
     return true;
-}
-
-void file_abandon(AtomicFile *file)
-{
-    if (file->temporary && file_is(file->fd, file->temporary)) unlink(file->temporary);
-    if (file->fd >= 0) close(file->fd);
-    free(file->temporary);
-    free(file->path);
-    *file = (AtomicFile){.fd = -1};
 }
 
 bool file_replace(const char *path, const void *bytes, size_t length, Error *error)

@@ -30,9 +30,6 @@ bool file_begin(AtomicFile *file, const char *path, Error *error);
 bool file_write(AtomicFile *file, const void *bytes, size_t length, Error *error);
 bool file_commit(AtomicFile *file, Error *error);
 
-/* Removes the temporary file; the old file stays. Allowed after an error, too. */
-void file_abandon(AtomicFile *file);
-
 /* Whether the path names the open file: it may have been moved, removed or replaced. */
 bool file_is(int fd, const char *path);
 

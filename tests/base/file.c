@@ -71,12 +71,6 @@ TEST(a_file_is_replaced)
     assert_int_equal(stat(path, &found), 0);
     assert_int_equal(found.st_mode & 0777, 0640);
     assert_int_equal(temporaries(), 0);
-
-    assert_true(file_begin(&file, path, &error));
-    assert_true(file_write(&file, "other", 5, &error));
-    file_abandon(&file);
-    holds("new");
-    assert_int_equal(temporaries(), 0);
 }
 
 TEST(a_new_file_has_the_permissions_of_umask)
