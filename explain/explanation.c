@@ -8,7 +8,8 @@
 
 enum { A_LINE = 8, MOST_NUMBERS = 64, BAR = 24 };
 
-double explanation_compared(const Explanation *e, int key)
+/* q·k of the row that is followed and a key, or what else is compared. */
+static double compared(const Explanation *e, int key)
 {
     const real *q = snapshot_row(e->v.Q, e->word), *k = snapshot_row(e->v.K, key);
     int dh = e->v.Q.columns;
@@ -22,7 +23,7 @@ double explanation_score(const Explanation *e, int key)
 {
     bool hidden = (e->causal && key > e->word) ||
                   (e->mask.rows && snapshot_row(e->mask, e->word)[key] == 0);
-    return hidden ? -INFINITY : e->v.scale * explanation_compared(e, key);
+    return hidden ? -INFINITY : e->v.scale * compared(e, key);
 }
 
 /* ---- text ---- */
@@ -88,7 +89,7 @@ static void put_comparison(const Explanation *e, int j)
     if (dh > terms) strcat(sum, " + …");
     snprintf(text, sizeof text, e->score->whole, sum, sqrt((double)dot_product(q, q, dh)),
              sqrt((double)dot_product(k, k, dh)));
-    strcat(strcat(text, " = "), number_text(x, explanation_compared(e, j)));
+    strcat(strcat(text, " = "), number_text(x, compared(e, j)));
     put_label(e, "  ", e->column[j], LABEL);
     columns_wrap(e->out, text, 1, LABEL + 3, LINE);
 }
@@ -104,10 +105,9 @@ void explanation_compare(Explanation *e)
 /* The largest weight, if the softmax were of scale · q·k. */
 static double largest_at(const Explanation *e, double scale)
 {
-    double sum = 0, most = explanation_compared(e, e->most);
+    double sum = 0, most = compared(e, e->most);
     for (int j = 0; j < e->keys; j++)
-        if (!isinf(explanation_score(e, j)))
-            sum += exp(scale * (explanation_compared(e, j) - most));
+        if (!isinf(explanation_score(e, j))) sum += exp(scale * (compared(e, j) - most));
     return 1 / sum;
 }
 
@@ -163,7 +163,7 @@ void explanation_softmax(Explanation *e)
         bool masked = isinf(z);
         sum += power;
         put_label(e, "  ", e->column[j], LABEL);
-        fprintf(e->out, " %9s ", number_text(text, explanation_compared(e, j)));
+        fprintf(e->out, " %9s ", number_text(text, compared(e, j)));
         columns_put(e->out, masked ? "-∞" : number_text(text, z), wide, true);
         fprintf(e->out, " %10.4f %10.4f%s", power, p, masked ? " masked" : "");
         blocks_bar(e->out, p, BAR - wide + 5);

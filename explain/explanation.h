@@ -45,9 +45,7 @@ static inline int largest_weight(const Explanation *e, int row)  // its column
     return row_most(e->map.at + row * e->map.columns, e->map.columns);
 }
 
-/* q·k of the row that is followed and a key, or what else is compared; and its score, -∞ where a mask
- * hides the key. */
-double explanation_compared(const Explanation *e, int key);
+/* The score of the row that is followed and a key, -∞ where a mask hides the key. */
 double explanation_score(const Explanation *e, int key);
 
 /* ---- text ---- */
