@@ -117,22 +117,16 @@ static void layout(MicroBatch *b, Arena *arena, const Transformer *model,
     a->guide = ARENA_TAKE(arena, real, a->numbers / (size_t)model->config.heads);
 }
 
-size_t microbatch_bytes(MicroBatch *b, const Transformer *model, const Supervision *more)
-{
-    Arena measure = {0};
-    layout(b, &measure, model, more);
-    return measure.used;
-}
-
 bool microbatch_layout(MicroBatch *b, const Transformer *model, const Supervision *more,
                        Error *error)
 {
-    size_t bytes = microbatch_bytes(b, model, more);
-    if (!arena_fit(&b->arena, bytes))
+    Arena measure = {0};
+    layout(b, &measure, model, more);
+    if (!arena_fit(&b->arena, measure.used))
         return error_memory(error,
                             "for %.1f MB of activations: a smaller model, "
                             "`micro-tokens` or `max-length` needs less",
-                            (double)bytes / 1e6);
+                            (double)measure.used / 1e6);
     layout(b, &b->arena, model, more);
     return true;
 }

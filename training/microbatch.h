@@ -65,11 +65,8 @@ typedef struct MicroBatch {
 bool microbatch_pack(MicroBatch *batch, const PairIds *pair, const MicroBatchPart *part,
                      const Dropout *dropout, Error *error);
 
-/* Bytes of activations of the packed sentences, and of `more` than their translations, if not
- * NULL. */
-size_t microbatch_bytes(MicroBatch *batch, const Transformer *model, const Supervision *more);
-
-/* Lays out batch->activations for the same. */
+/* Lays out batch->activations for the packed sentences, and for `more` than their translations, if
+ * not NULL. */
 bool microbatch_layout(MicroBatch *batch, const Transformer *model, const Supervision *more,
                        Error *error);
 

@@ -20,7 +20,8 @@ static size_t bytes_of(int length)
     MicroBatch batch = {0};
     assert_true(transformer_create(&model, &tiny, NULL));
     assert_true(microbatch_pack(&batch, &pair, &part, &dropout, NULL));
-    size_t bytes = microbatch_bytes(&batch, &model, NULL);
+    assert_true(microbatch_layout(&batch, &model, NULL, NULL));
+    size_t bytes = batch.arena.size;
     microbatch_free(&batch);
     transformer_free(&model);
     free(ids);
