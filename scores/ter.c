@@ -107,12 +107,6 @@ static void align(Search *s)
     }
 }
 
-static bool any(const bool *flag, int count)
-{
-    while (count > 0 && !flag[count - 1]) count--;
-    return count;
-}
-
 /* Moves words [from, from+length) before word `to`, or by to - from if `to` is one of them or the
  * next. Returns where they begin then. */
 static int shift(const Search *s, const Shift *move)
@@ -133,7 +127,9 @@ static int shift(const Search *s, const Shift *move)
 static void try_shifts(Search *s, Shift *best, int h, int r, int length)
 {
     bool inside = s->place[r] >= h && s->place[r] < h + length;
-    if (inside || !any(s->own_error + h, length) || !any(s->ref_error + r, length)) return;
+    if (inside || !memchr(s->own_error + h, true, (size_t)length) ||
+        !memchr(s->ref_error + r, true, (size_t)length))
+        return;
     for (int offset = -1, to, previous = -1; offset < length; offset++, previous = to) {
         to = r + offset < 0 ? 0 : s->place[r + offset] + 1;
         if (to == previous) continue;
