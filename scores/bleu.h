@@ -36,8 +36,6 @@ typedef struct BleuScore {
  * CODEPOINTS_LIMIT, or if memory is short. */
 bool bleu_add(Bleu *bleu, const char *hypothesis, const char *const *reference, int references,
               Error *error);
-
-/* Adds the counts of another part of the corpus. */
 void bleu_join(Bleu *bleu, const Bleu *part);
 
 /* The score of the sentences counted so far; 0 if there are none. */

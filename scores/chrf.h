@@ -27,13 +27,10 @@ typedef struct Chrf {
     long long reference[CHRF_ORDERS];   // n-grams of the references
 } Chrf;
 
-/* Counts one sentence, UTF-8, and the one of its references that gives it the highest score, of
- * several the first. Fails, counting nothing, if a text is not valid UTF-8 or exceeds
- * CODEPOINTS_LIMIT, or if memory is short. */
+/* Counts one sentence, as bleu_add does, and the one of its references that gives it the highest
+ * score, of several the first. */
 bool chrf_add(Chrf *chrf, const char *hypothesis, const char *const *reference, int references,
               Error *error);
-
-/* Adds the counts of another part of the corpus. */
 void chrf_join(Chrf *chrf, const Chrf *part);
 
 /* The score of the sentences counted so far, 0 to 100; 0 if there are none. */

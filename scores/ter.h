@@ -17,13 +17,9 @@ typedef struct Ter {
     double reference_length;  // words; of each sentence the mean of its references
 } Ter;
 
-/* Counts one sentence, UTF-8, and its reference [references], one or more. Case is ignored. Fails,
- * counting nothing, if a text is not valid UTF-8 or exceeds CODEPOINTS_LIMIT, or if memory is
- * short. */
+/* Counts one sentence, as bleu_add does. Case is ignored. */
 bool ter_add(Ter *ter, const char *hypothesis, const char *const *reference, int references,
              Error *error);
-
-/* Adds the counts of another part of the corpus. */
 void ter_join(Ter *ter, const Ter *part);
 
 /* Edits per 100 words of the references: 0 is best, and there is no upper limit. 100 if only the
