@@ -156,10 +156,11 @@ static const char *given(const Request *r, int argc, char *const *argv, const ch
     return options_find_text(r->groups, REQUEST_GROUPS, argc, argv, name);
 }
 
-/* Whether no other options are given than those in names, "|NAME|NAME|". */
+/* Whether no text and no other options are given than those in names, "|NAME|NAME|". */
 static bool check_only(const Request *r, int argc, char *const *argv, const char *names,
                        const char *why, Error *error)
 {
+    if (r->texts.count) return error_set(error, "%s: leave out the text", why);
     for (OptionPlace p = {0}; options_next(&p, r->groups, REQUEST_GROUPS);) {
         char name[48];
         snprintf(name, sizeof name, "|%s|", p.option->name);
@@ -176,7 +177,8 @@ static bool check(Request *r, int argc, char *const *argv, Error *error)
         !intervention_parse(&r->intervention, error) || !check_text("given", r->given, error) ||
         !check_text("prefix", r->prefix, error))
         return false;
-    bool page = false, picture = r->attention.count || r->show;
+    bool page = false, drawn = false, picture = r->attention.count || r->show;
+    bool colors = r->choice.follow || r->choice.high > r->choice.low;
     bool pairs = r->align && (r->target || r->gold);
     bool hypothesis = r->hypothesis.count, reference = r->reference.count;
     bool work = r->texts.count || reference || r->score || r->align || r->explain ||
@@ -190,8 +192,9 @@ static bool check(Request *r, int argc, char *const *argv, Error *error)
                   !r->export);
     for (int i = 0; i < r->attention.count; i++) {
         int format = picture_format(r->attention.item[i], error);
-        page = page || format == PICTURE_HTML;
         if (format < 0) return false;
+        page |= format == PICTURE_HTML;
+        drawn |= format != PICTURE_HTML;
     }
     if (r->by_hand &&
         !check_only(r, argc, argv, "|by-hand|word|backward|attention|model|",
@@ -201,7 +204,7 @@ static bool check(Request *r, int argc, char *const *argv, Error *error)
         !check_only(r, argc, argv,
                     "|hypothesis|reference|significance|trials|documents|invalid|bleu-tokenize|"
                     "bleu-model|lowercase|json|model|",
-                    "--hypothesis scores files without a model", error))
+                    "--hypothesis scores files of translations without a model", error))
         return false;
     const struct {
         bool wrong;
@@ -211,8 +214,6 @@ static bool check(Request *r, int argc, char *const *argv, Error *error)
         {r->given && (r->search.n_best > 1 || r->score || r->target || r->prefix),
          "--given is one whole translation: it does not go with --n-best, --score, --target "
          "or --prefix"},
-        {hypothesis && r->texts.count,
-         "--hypothesis scores a file of translations: leave out the text"},
         {hypothesis && r->trials && !tests,
          "--trials draws for a test: give --significance or several --hypothesis, too"},
         {r->significance == SIGNIFICANCE_RANDOMIZATION && r->hypothesis.count < 2,
@@ -234,13 +235,18 @@ static bool check(Request *r, int argc, char *const *argv, Error *error)
         {(r->list_vocabulary || r->neighbours) && (work || picture || r->save_int8),
          "--list-vocabulary and --neighbours print words and stop: there is nothing to "
          "translate, to score or to save with them"},
-        {r->by_hand && r->texts.count,
-         "--by-hand computes with numbers and needs no text and no model: leave out the text"},
         {r->backward && !r->explain && !r->by_hand && !page,
          "--backward goes with --explain, --by-hand or --attention OUT.html"},
         {r->backward && (r->int8 || r->intervention.any),
          "--backward explains the model as it was trained: leave out --int8, --ablate and "
          "--intervene"},
+        {r->choice.font && !drawn,
+         "a page and --json show the whole: --font is for .png, .svg and .pdf files"},
+        {colors && !drawn,
+         "a page and --json show the whole: --range is for .png, .svg and .pdf files"},
+        {r->choice.first_word && !drawn && (!r->show || r->json),
+         "a page and --json show the whole: --words is for .png, .svg and .pdf files and for "
+         "--show"},
         {r->choice.bare && (page || !r->attention.count || r->choice.all_kinds),
          "--bare draws one map to a .png, .svg or .pdf file that --attention names: choose one "
          "--attention-kind"},

@@ -27,24 +27,6 @@ typedef struct Answer {
     Links links;
 } Answer;
 
-/* Whether a picture shows what is chosen for pictures alone. */
-static bool check_pictures(const Request *r, Error *error)
-{
-    const Choice *choice = &r->choice;
-    bool pictures = false, colors = choice->follow || choice->high > choice->low;
-    for (int i = 0; i < r->attention.count; i++)
-        pictures |= picture_format(r->attention.item[i], error) != PICTURE_HTML;
-    const char *unread = choice->font                                   ? "font"
-                         : colors                                       ? "range"
-                         : choice->first_word && !(r->show && !r->json) ? "words"
-                                                                        : NULL;
-    return pictures || !unread ||
-           error_set(
-               error,
-               "a page and --json show the whole: --%s is for .png, .svg and .pdf files%s",
-               unread, unread[0] == 'w' ? " and for --show" : "");
-}
-
 bool view_open(View *view, Error *error)
 {
     const Request *r = view->request;
@@ -54,7 +36,6 @@ bool view_open(View *view, Error *error)
     bool guided = json_number_value(weight) > 0;  // head 1 of the last layer
     int last = config->decoder_layers - 1;
     *choice = r->choice;
-    if (!check_pictures(r, error)) return false;
     if (!choice_check(choice, config, error)) return false;
     if (r->explain && choice->all_kinds)
         command_say(view->news,

@@ -64,7 +64,7 @@ files="--hypothesis hyp --reference ref"
 for option in --show "--attention a.png" --explain --align --sample "--beam 2" "--prefix a" "--terms ref" --int8 --wrapped \
     "--protect x" "--split never" --score "--given a" "--page a.html"; do
     # shellcheck disable=SC2086
-    wrong "$option beside files" 2 "scores files without a model: leave out ${option%% *}" score $files $option
+    wrong "$option beside files" 2 "scores files of translations without a model: leave out ${option%% *}" score $files $option
 done
 for option in "--beam 2" --int8 "--bare --attention a.png"; do
     # shellcheck disable=SC2086
