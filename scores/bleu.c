@@ -16,7 +16,7 @@
  * Tokenization, smoothing and case are those of sacrebleu (Post 2018, arXiv 1804.08771), and
  * the scores agree with it. Identical texts get exactly 100, because the logarithms are of
  * fractions. */
-#include "scores/bleu.h"
+#include "scores/statistics.h"
 
 #include "scores/ngrams.h"
 

@@ -13,7 +13,7 @@
  * White space separates words. In a word of two characters or more, the last character becomes
  * a word of its own if it is ASCII punctuation; otherwise the first one does, if it is. "(so)"
  * becomes "(so" and ")". */
-#include "scores/chrf.h"
+#include "scores/statistics.h"
 
 #include "scores/ngrams.h"
 

@@ -32,7 +32,7 @@ void statistics_join(Statistics *statistics, const Statistics *part)
     ter_join(&statistics->ter, &part->ter);
 }
 
-void statistics_scores(double *score, const Statistics *statistics)
+void statistics_scores(double score[SCORES], const Statistics *statistics)
 {
     score[0] = bleu_score(&statistics->bleu).score;
     score[1] = chrf_score(&statistics->chrf);

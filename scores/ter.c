@@ -14,7 +14,7 @@
  *      to the first place. If it is no gain: the end. Otherwise it is made, and 1 follows
  *
  * White space separates the words, and case is ignored, as in tercom without options. */
-#include "scores/ter.h"
+#include "scores/statistics.h"
 
 #include "base/arena.h"
 #include "scores/ngrams.h"

@@ -7,8 +7,7 @@
 #include "commands/train/run.h"
 
 #include "base/file.h"
-#include "scores/bleu.h"
-#include "scores/chrf.h"
+#include "scores/statistics.h"
 #include "training/distributed.h"
 
 #include <math.h>

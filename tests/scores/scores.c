@@ -9,9 +9,8 @@
  * 6. */
 #include "base/json.h"
 #include "base/rng.h"
-#include "scores/bleu.h"
-#include "scores/chrf.h"
 #include "scores/significance.h"
+#include "scores/statistics.h"
 #include "tests/fixtures/test.h"
 
 static void add_bleu(Bleu *bleu, const char *hypothesis, const char *reference)
