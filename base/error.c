@@ -10,6 +10,7 @@
 /* error->text (=) the sentence and, unless NULL, ": " and `rest`. */
 static void write(Error *error, const char *rest, const char *format, va_list arguments)
 {
+    if (!error) return;
     char text[sizeof error->text];
     size_t size = sizeof text, length = (size_t)vsnprintf(text, size, format, arguments);
     if (rest && length < size)
@@ -21,7 +22,6 @@ static void write(Error *error, const char *rest, const char *format, va_list ar
 
 bool error_set(Error *error, const char *format, ...)
 {
-    if (!error) return false;
     va_list arguments;
     va_start(arguments, format);
     write(error, NULL, format, arguments);
@@ -31,11 +31,9 @@ bool error_set(Error *error, const char *format, ...)
 
 bool error_prefix(Error *error, const char *format, ...)
 {
-    if (!error) return false;
-    Error before = *error;
     va_list arguments;
     va_start(arguments, format);
-    write(error, before.text, format, arguments);
+    write(error, error ? error->text : NULL, format, arguments);
     va_end(arguments);
     return false;
 }
