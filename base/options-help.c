@@ -70,41 +70,34 @@ static void write_meaning(FILE *out, const OptionGroup *group, const Option *opt
     fprintf(out, " (%s%sdefault %s)", limited ? range : "", limited ? "; " : "", number);
 }
 
-static char *written(void (*write)(FILE *, const OptionGroup *, const Option *),
-                     const OptionGroup *group, const Option *option)
-{
-    TextStream stream;
-    if (textstream_open(&stream)) write(stream.out, group, option);
-    return textstream_close(&stream);
-}
-
-char *option_usage(const OptionGroup *group, const Option *option)
-{
-    return written(write_usage, group, option);
-}
-
-char *option_meaning(const OptionGroup *group, const Option *option)
-{
-    return written(write_meaning, group, option);
-}
-
 /* The first phrase of its help, without "with --sample: "; it ends at a colon, a semicolon or a full
- * stop. For free(); NULL if memory is short. */
-static char *first_phrase(const Option *option)
+ * stop. */
+static void write_phrase(FILE *out, const Option *option)
 {
     const char *begin = option->help + option_with(option), *s = begin;
     while (*s && !strchr(":;", *s) && (strncmp(s, ". ", 2) || !isupper((unsigned char)s[2])))
         s++;
-    return strndup(begin, (size_t)(s - begin));
+    fwrite(begin, 1, (size_t)(s - begin), out);
+}
+
+bool option_columns(char **usage, char **meaning, const OptionGroup *group,
+                    const Option *option, bool brief)
+{
+    TextStream left, right;
+    if (textstream_open(&left)) write_usage(left.out, group, option);
+    if (textstream_open(&right))
+        brief ? write_phrase(right.out, option) : write_meaning(right.out, group, option);
+    *usage = textstream_close(&left);
+    *meaning = textstream_close(&right);
+    return *usage && *meaning;
 }
 
 /* Writes an option's lines, or if out is NULL widens *left, the left column, for it. */
 static bool put_option(FILE *out, int *left, const OptionPlace *place, bool brief)
 {
     const Option *option = place->option;
-    char *usage = option_usage(place->group, option);
-    char *help = brief ? first_phrase(option) : option_meaning(place->group, option);
-    bool good = usage && help;
+    char *usage, *help;
+    bool good = option_columns(&usage, &help, place->group, option, brief);
     int width = good ? columns_width(usage) : 0, needs = width + 4;
     if (!out && needs > *left && needs <= LEFT_LIMIT) *left = needs;
     if (good && out) {

@@ -119,10 +119,10 @@ bool options_next(OptionPlace *place, const OptionGroup *groups, int count);
  * Brief: only the common options. For free(); NULL if memory is short. */
 char *options_help(const OptionGroup *groups, int count, bool brief);
 
-/* The two columns of a line of the help: "--heads N", and "attention heads (1 to 64; default
- * 8)". For free(); NULL if memory is short. */
-char *option_usage(const OptionGroup *group, const Option *option);
-char *option_meaning(const OptionGroup *group, const Option *option);
+/* The two columns of a line of the help: "--heads N", and "attention heads (1 to 64; default 8)", or
+ * of the short help its first phrase. For free(), even if memory is short: false. */
+bool option_columns(char **usage, char **meaning, const OptionGroup *group,
+                    const Option *option, bool brief);
 
 /* The letter of its short form, or 0; the length of "with --sample: " before its help, or 0. */
 char option_letter(const Option *option);

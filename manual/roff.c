@@ -142,8 +142,8 @@ static void write_usage(FILE *out, const char *usage)
 
 static bool write_option(FILE *out, const OptionGroup *group, const Option *option)
 {
-    char *usage = option_usage(group, option), *meaning = option_meaning(group, option);
-    bool good = usage && meaning;
+    char *usage, *meaning;
+    bool good = option_columns(&usage, &meaning, group, option, false);
     if (good) {
         fputs(".TP\n", out);
         write_usage(out, usage);
