@@ -372,7 +372,6 @@ static bool draw_by_hand(const void *path, Error *error)
     return byhand_draw(path, &by_hand, missing, error);
 }
 
-/* Prints the steps, and draws the pictures. */
 static bool compute_by_hand(const Program *p, Error *error)
 {
     const Request *r = &p->request;

@@ -255,7 +255,6 @@ static bool cells_fit(Drawing *d, const Section *s, int maps)
                             : "an .svg or .pdf file: give `attention` the name of a .png file");
 }
 
-/* Section k, and what is drawn of it. */
 static bool section_make(Drawing *d, int k)
 {
     const Choice *choice = d->input->choice;
@@ -355,7 +354,6 @@ static char *title_of(const char *source, const char *target)
     return length < 0 ? NULL : title;
 }
 
-/* Paints the sections, and writes them. */
 static bool save(Drawing *d)
 {
     const PictureInput *in = d->input;

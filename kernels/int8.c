@@ -37,7 +37,6 @@ static int groups_of(int columns)
     return (columns + INT8_GROUP - 1) / INT8_GROUP;
 }
 
-/* How many numbers a panel has. */
 static size_t panel_size(int columns)
 {
     return (size_t)groups_of(columns) * INT8_PANEL * INT8_GROUP;

@@ -123,7 +123,6 @@ static bool make_vocabulary(Run *run, Error *error)
     return good;
 }
 
-/* Copies rank 0's tokenizer of one side to all ranks. */
 static bool share_tokenizer(Run *run, CorpusSide side, Error *error)
 {
     Vocabulary *v = &run->vocabulary;

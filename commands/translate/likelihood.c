@@ -2,7 +2,6 @@
 #include "commands/translate/likelihood.h"
 
 #include "base/file.h"
-#include "base/json.h"
 #include "commands/command.h"
 #include "commands/translate/view.h"
 #include "inference/scoring.h"
@@ -90,7 +89,6 @@ static bool score_chunk(Likelihood *l, Error *error)
     return stream_flush(stdout, "the scores", error);
 }
 
-/* Loss and perplexity of all pairs. */
 static bool print_end(const Likelihood *l, Error *error)
 {
     FILE *news = l->input->news;

@@ -64,7 +64,6 @@ void scores_close(Scores *scores)
     *scores = (Scores){0};
 }
 
-/* Adds a line to the sum of its tag. */
 static bool add_tag(Scores *scores, const char *tag, size_t length, const Statistics *line,
                     const StringList *reference, Error *error)
 {

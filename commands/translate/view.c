@@ -21,7 +21,6 @@
 
 enum { MOST_DOUBTS = 10, MOST_MISSING = 10 };  // that are named
 
-/* A translation of a text. */
 typedef struct Answer {
     TextAnswer text;
     Links links;
@@ -263,7 +262,6 @@ static void put_labels(JsonWriter *json, const char *key, const View *view,
     json_close(json);
 }
 
-/* One map. */
 static bool put_map(JsonWriter *json, const View *view, const Snapshot *snapshot,
                     AttentionKind kind, int layer, int head, Error *error)
 {
