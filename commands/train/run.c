@@ -405,7 +405,7 @@ static bool ask_teachers(Run *run, Error *error)
     bool good = (each && teacher->soft) || error_memory(error, "for teachers");
     if (good && distributed.rank == 0) {
         console_stage("asking the teachers …");
-        good = models_load(&models, paths, false, NULL, error) &&
+        good = models_load(&models, paths, BUNDLE_FLOAT, NULL, error) &&
                (vocabulary_equal(&models.bundle->vocabulary, &run->vocabulary) ||
                 error_set(error,
                           "'%s' has another vocabulary: a model and its teachers need "

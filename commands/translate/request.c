@@ -325,7 +325,8 @@ bool request_load_models(Models *models, const Request *r, Error *error)
                    "%s: using the toy model %s; %strain makes your own in checkpoints/toy\n",
                    command_name(), r->model.item[0], command_prefix());
     bool screened = r->search.no_scores && r->search.beam == 1 && !r->search.sample;
-    return models_load(models, &r->model, r->int8 || r->save_int8, &r->intervention, error) &&
+    return models_load(models, &r->model, r->int8 || r->save_int8 ? BUNDLE_INT8 : BUNDLE_FLOAT,
+                       &r->intervention, error) &&
            (!screened || models_screen(models, error));
 }
 

@@ -44,10 +44,10 @@ static void train(bool init)
     settings_free(&settings);
 }
 
-static void translate(const void *bytes, size_t size, bool int8)
+static void translate(const void *bytes, size_t size, BundleMatrices matrices)
 {
     Bundle bundle;
-    if (!accepted(bundle_load_bytes(&bundle, bytes, size, "it", int8, &error))) return;
+    if (!accepted(bundle_load_bytes(&bundle, bytes, size, "it", matrices, &error))) return;
     assert(bundle.max_length > 1);
     bundle_free(&bundle);
 }
@@ -67,7 +67,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     fuzz_file(path, "last.safetensors", file, all);
     train(false);
     train(true);
-    translate(file, all, flags & 2);
+    translate(file, all, flags & 2 ? BUNDLE_INT8 : BUNDLE_FLOAT);
     free(file);
     return 0;
 }

@@ -26,7 +26,7 @@ static Error error;
 static bool translates(const char *bytes, size_t length)
 {
     Bundle bundle;
-    if (!bundle_load_bytes(&bundle, bytes, length, "it", false, &error)) return false;
+    if (!bundle_load_bytes(&bundle, bytes, length, "it", BUNDLE_FLOAT, &error)) return false;
     Ensemble ensemble = ensemble_of(&bundle.model);
     if (!params.count) assert_true(params_table(&params, &bundle.model.config, &error));
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
