@@ -19,6 +19,8 @@ def ask(method, path, body=None, kind="application/json", headers={}):
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=1000)
     body = json.dumps(body) if isinstance(body, (dict, list)) else body
     connection.request(method, path, body, {**({"Content-Type": kind} if body is not None else {}), **headers})
+    if which == "document":
+        open("sent", "w").close()
     answer = connection.getresponse()
     data = answer.read()
     connection.close()

@@ -62,6 +62,7 @@ check "it answers after SIGHUP" sh -c 'head -n 1 target | cmp - one'
 check "and goes on with a new log" grep -q '"path":"/translate"' log
 "$python" "$here/tests/commands/serve.py" "$port" document expected >document &
 client=$!
+for i in $(seq 300); do [ -e sent ] && break; sleep 0.1; done
 sleep 0.5
 kill -TERM "$server"
 wait $client
