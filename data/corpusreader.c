@@ -4,7 +4,6 @@
 #include <assert.h>
 #include <fnmatch.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* Whether a file of one line, which the last pair is from, has no other ends of lines in it. */

@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 bool bundle_find(char *file, size_t size, const char *path, Error *error)
 {
