@@ -20,8 +20,9 @@ bool words_unspaced(unsigned code)
 
 bool words_spaceless(unsigned code)
 {
-    return words_unspaced(code) || (code >= 0x3000 && code < 0x3040) ||
-           (code >= 0xFF00 && code < 0xFF70);
+    int breaks = u_getIntPropertyValue((UChar32)code, UCHAR_LINE_BREAK);
+    return (words_unspaced(code) && breaks != U_LB_COMPLEX_CONTEXT) ||
+           (code >= 0x3000 && code < 0x3040) || (code >= 0xFF00 && code < 0xFF70);
 }
 
 bool words_letter(unsigned code)

@@ -15,8 +15,8 @@ static inline bool words_blank(char c)
 /* Whether a character is of a script that puts no spaces between its words. */
 bool words_unspaced(unsigned code);
 
-/* Whether a character is of such a script, or a mark or digit that Chinese and Japanese write without
- * spaces around it: 。 ５ */
+/* Whether Chinese and Japanese write a character without spaces around it: 語 。 ５. Thai has spaces between
+ * its sentences. */
 bool words_spaceless(unsigned code);
 
 /* Whether a character is a letter or a digit of a script that puts spaces between its words. */

@@ -487,7 +487,9 @@ static int hyphen_at(const char *text, size_t end, const char *after)
     U8_PREV_UNSAFE(text, end, before);
     U8_GET_UNSAFE(after, 0, next);
     if (before == 0xAD) return 2;
-    if (words_spaceless((unsigned)before) && words_spaceless((unsigned)next)) return 0;
+    bool unspaced = words_spaceless((unsigned)before) || words_unspaced((unsigned)before);
+    if (unspaced && (words_spaceless((unsigned)next) || words_unspaced((unsigned)next)))
+        return 0;
     if (before != '-' || !end) return -1;
     U8_PREV_UNSAFE(text, end, before);
     return u_islower(before) && u_islower(next) ? 1 : -1;

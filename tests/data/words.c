@@ -46,6 +46,13 @@ TEST(test_words)
     assert_words("ฉันกินข้าว", "ฉัน|กิน|ข้าว");
 }
 
+TEST(test_spaceless)
+{
+    assert_true(words_spaceless(0x8A9E) && words_spaceless(0x3002));  // 語 。
+    assert_false(words_spaceless(0xE01));  // a Thai letter, which may end a sentence
+    assert_true(words_unspaced(0xE01));
+}
+
 TEST(test_right_to_left)
 {
     assert_true(words_right_to_left("7 שלום abc"));
