@@ -380,6 +380,14 @@ static bool is_boundary(const Finder *f, size_t i)
     return !in_word(before(f, i)) || !in_word(after(f, i));
 }
 
+/* Whether c is a capital of a small letter, in Turkish (İ of i, I of ı) or elsewhere; also Σ of ς. */
+static bool is_capital_of(UChar32 c, UChar32 small)
+{
+    static const uint32_t fold[] = {U_FOLD_CASE_DEFAULT, U_FOLD_CASE_EXCLUDE_SPECIAL_I};
+    return u_islower(small) && (u_foldCase(c, fold[0]) == u_foldCase(small, fold[0]) ||
+                                u_foldCase(c, fold[1]) == u_foldCase(small, fold[1]));
+}
+
 /* The end of a term at text[i], or 0. Its small letters are found as capitals, too. *written (=) the
  * case of what was found. */
 static size_t term_end(const Finder *f, size_t i, const char *term, size_t length,
@@ -392,7 +400,7 @@ static size_t term_end(const Finder *f, size_t i, const char *term, size_t lengt
         if (i >= f->length) return 0;
         U8_NEXT(f->text, i, f->length, c);
         U8_NEXT(term, k, length, wanted);
-        if (c != wanted && u_foldCase(c, U_FOLD_CASE_DEFAULT) != wanted) return 0;
+        if (c != wanted && !is_capital_of(c, wanted)) return 0;
         first |= !letters && c != wanted;
         letters += u_isalpha(c), small += u_islower(wanted), raised += c != wanted;
     }

@@ -323,13 +323,14 @@ TEST(terms)
         {"cafés, café", "cafés, ⟦café=Kaffee⟧"},
         {"我在东京住", "我在⟦东京=Tokio⟧住"},
         {"C++ and C", "⟦C++=C plus plus⟧ and C"},
+        {"İPLİK, IŞIK, ΚΉΠΟΣ, ışik", "⟦İPLİK=thread⟧, ⟦IŞIK=light⟧, ⟦ΚΉΠΟΣ=garden⟧, ışik"},
         {"https://bank.org/ is a bank", "⟦https://bank.org/⟧ is a ⟦bank=Bank⟧"},
         {"void it", "⟦void=⟧ it"},
         {"", ""},
     };
     write_terms("bank \t Bank \nNew York\tNeu-York\r\nNew York "
                 "City\tNYC\tmore\n东京\tTokio\ncafé\tKaffee\n"
-                "C++\tC plus plus\nvoid\t");
+                "C++\tC plus plus\niplik\tthread\nışık\tlight\nκήπος\tgarden\nvoid\t");
     SpanRules *rules = spanrules_open(NULL, 0, path, &error);
     assert_non_null(rules);
     for (size_t i = 0; i < sizeof CASE / sizeof *CASE; i++) {
