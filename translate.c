@@ -397,7 +397,8 @@ static bool list_vocabulary(const Vocabulary *vocabulary, Error *error)
         const Tokenizer *tokenizer = vocabulary->tokenizer[side];
         bool words = tokenizer_type(tokenizer) == TOKENIZER_WORD;
         for (int id = ID_UNKNOWN + 1; id < tokenizer_vocab_size(tokenizer) - 1; id++)
-            utf8_put(stdout, (words ? tokenizer_label : tokenizer_piece)(tokenizer, id)),
+            utf8_put(stdout, (words ? tokenizer_label : tokenizer_piece)(tokenizer, id),
+                     UTF8_CELL_ENDS),
                 putchar('\n');
     }
     return stream_flush(stdout, "the vocabulary", error);

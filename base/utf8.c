@@ -148,16 +148,10 @@ void utf8_print(FILE *out, const char *format, ...)
     va_end(arguments);
 }
 
-void utf8_put(FILE *out, const char *text)
-{
-    if (isatty(fileno(out))) utf8_print(out, "%s", text), text = "";
-    for (; *text; text++)
-        fputs(strchr("\t\n\v\f\r", *text) ? replacement : (char[]){*text, 0}, out);
-}
-
-void utf8_put_lines(FILE *out, const char *text)
+void utf8_put(FILE *out, const char *text, const char *ends)
 {
     char *clean = isatty(fileno(out)) ? utf8_clean(text, 0, true) : NULL;
-    fputs(clean ? clean : text, out);
+    for (const char *at = clean ? clean : text; *at; at++)
+        fputs(strchr(ends, *at) ? replacement : (char[]){*at, 0}, out);
     free(clean);
 }

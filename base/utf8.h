@@ -47,9 +47,9 @@ bool utf8_fit(char *to, size_t size, const char *text);
 void utf8_print(FILE *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void utf8_vprint(FILE *out, const char *format, va_list arguments);
 
-/* Prints data, a cell of a table or a line: what is shown of it if `out` is a terminal, else the text
- * as it is, but with U+FFFD in place of what ends a cell or a line: TAB, LF, VT, FF, CR. */
-void utf8_put(FILE *out, const char *text);
+#define UTF8_LINE_ENDS "\n\v\f\r"
+#define UTF8_CELL_ENDS "\t" UTF8_LINE_ENDS
 
-/* The same of a text that may have several lines: its TABs and line breaks stay. */
-void utf8_put_lines(FILE *out, const char *text);
+/* Prints data: what is shown of it if `out` is a terminal, else the text as it is, but with U+FFFD in
+ * place of the characters `ends`, which would end a cell of a table or a line. */
+void utf8_put(FILE *out, const char *text, const char *ends);

@@ -68,7 +68,8 @@ static char *to_text(const Run *run)
     fprintf(out, "decoder layer %d", run->model.config.decoder_layers);
     for (int i = 0; i < history->words.count; i++)
         for (int side = SOURCE; side < SIDES; side++)
-            fputc(side == SOURCE ? '\t' : ' ', out), utf8_put(out, label_of(run, side, i));
+            fputc(side == SOURCE ? '\t' : ' ', out),
+                utf8_put(out, label_of(run, side, i), UTF8_CELL_ENDS);
     for (const WeightsFrame *f = history->frame; f < history->frame + history->count; f++) {
         fprintf(out, "\n%lld", f->update);
         for (int k = 0; k < NUMBERS; k++) fprintf(out, "\t%.3f", f->at.number[k]);

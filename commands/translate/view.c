@@ -397,7 +397,7 @@ static void print_text(const View *view, const Answer *answer)
     const Request *r = view->request;
     bool several = r->search.n_best > 1, links = r->align && (several || *answer->text.text);
     if (several) printf("%lld ||| ", view->passage->line);
-    (several || links ? utf8_put : utf8_put_lines)(stdout, answer->text.text);
+    utf8_put(stdout, answer->text.text, several || links ? UTF8_LINE_ENDS : "");
     if (several) printf(" ||| %.4f", answer->text.score);
     if (links) fputs(" ||| ", stdout), links_print(stdout, &answer->links);
     putchar('\n');

@@ -67,10 +67,13 @@ TEST(test_print)
     size_t size;
     FILE *out = open_memstream(&text, &size);
     utf8_print(out, "%s: %s\n", "a\nb", "\033[0m");
-    utf8_put(out, "\u202Eda\tta\033\r\n");  // no terminal: a line that is a cell
+    utf8_put(out, "\u202Eda\tta\033\r\n", UTF8_CELL_ENDS);  // no terminal
+    utf8_put(out, "\t-\r", UTF8_LINE_ENDS);
+    utf8_put(out, "\t-\r", "");
     fclose(out);
     assert_string_equal(text, "a\uFFFD"
-                              "b: \uFFFD[0m\n\u202Eda\uFFFDta\033\uFFFD\uFFFD");
+                              "b: \uFFFD[0m\n\u202Eda\uFFFDta\033\uFFFD\uFFFD"
+                              "\t-\uFFFD\t-\r");
     free(text);
 }
 

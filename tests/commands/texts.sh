@@ -38,6 +38,8 @@ translate "jane visits africa
 my sister does not see the red car" >out
 printf '%s\n\n%s\n' "$one" "$two" >lines
 check "a TEXT of several lines" cmp out lines
+translate --n-best 2 "	jane visits africa" >out
+check "--n-best keeps a TAB" test "$(grep -c '^1 ||| 	jane' out)" = 2
 printf 'Jane visits africa. My sister does not see the red car! Jane visits africa? ok\n' >text
 translate --split always --json <text >always
 translate --split never --json <text >never
