@@ -187,7 +187,7 @@ static bool answer_given(Program *p, Error *error)
         for (int t = 0; good && t < h.length; t++) h.log_probability += h.each[t];
         h.score = search_score(&p->request.search, h.log_probability, h.length);
     }
-    p->passages.given = &given;
+    p->passages.begun = &given;
     good = good && answer(p, &(Translation){&h, 1, p->bundle->max_length + 1}, 0, error);
     free(h.each);
     idlines_free(&given);

@@ -96,7 +96,9 @@ static bool render(SentenceAnswer *r, const Passages *p, int number, bool copies
     r->replaced = calloc((size_t)h->length, sizeof *r->replaced);
     r->shown = calloc((size_t)h->length, sizeof *r->shown);
     if (!r->replaced || !r->shown) return error_memory(error, "for a translation");
-    for (int t = 0; p->given && t < h->length; t++) r->replaced[t] = p->given->unknown[t];
+    const int *start = p->begun ? p->begun->start + number : (int[]){0, 0};
+    for (int t = 0; t < h->length && t < start[1] - start[0]; t++)
+        r->replaced[t] = p->begun->unknown[start[0] + t];
     return (!copies || copying_choose(r->replaced, &r->lazy, error)) &&
            (!p->placeholder || put_back(r, p, s, error)) && copy_spans(r, p, s, error) &&
            ((s->written == CASE_SENTENCE && !s->shouted) ||
@@ -174,7 +176,7 @@ static bool answer_sentence(SentenceAnswer *r, const Passages *p, const char *te
     r->doubtful = least < 0 && r->hypothesis->log_probability / r->hypothesis->length < least;
     r->coverage = NAN;
     if (!render(r, p, number, copies, error) ||
-        (p->given && !p->numbers &&
+        (p->whole && !p->numbers &&
          !find_missing(r, p, text + p->sentence[number].begin,
                        p->sentence[number].end - p->sentence[number].begin, error)))
         return false;

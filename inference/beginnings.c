@@ -55,6 +55,7 @@ bool beginnings_add(Beginnings *b, Passages *p, const char *text, const char *na
     char language[3];
     int sentences = 0, next = 0, i = 0;
     bundle_language(language, p->bundle, TARGET);
+    p->begun = &b->lines, b->lines.find_unknown = true;
     if (s == end) return true;
     size_t layout = s->begin - passage->tag;  // as the translation has it in any case
     if (!strncmp(text, passage->text + passage->tag, layout)) text += layout;

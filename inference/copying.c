@@ -48,9 +48,12 @@ bool copying_choose(const char **copied, LazySnapshot *lazy, Error *error)
     if (!left) return error_memory(error, "to copy words");
     for (size_t w = 0; unknown && w < n; w++) {
         if (lazy->source[w] == ID_UNKNOWN) left[w] = unknown[w];
+        for (int t = 0; left[w] && t < lazy->target_length; t++)
+            if (copied[t] && !strcmp(copied[t], left[w])) left[w] = NULL;
         from |= left[w] != NULL;
     }
-    for (int t = 0; t < lazy->target_length; t++) to |= lazy->target[t] == ID_UNKNOWN;
+    for (int t = 0; t < lazy->target_length; t++)
+        to |= lazy->target[t] == ID_UNKNOWN && !copied[t];
     bool needed = from && to;
     float *share = needed ? copying_shares(lazy, error) : NULL;
     bool good = share || !needed;

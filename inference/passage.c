@@ -66,6 +66,7 @@ void passages_clear(Passages *p)
     for (int i = 0; i < p->count; i++)
         free(p->passage[i].text), strings_free(&p->passage[i].unknown);
     p->count = p->spans = 0;
+    p->begun = NULL;
 }
 
 void passages_free(Passages *p)

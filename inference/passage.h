@@ -56,11 +56,12 @@ typedef struct Passage {
 
 typedef struct Passages {
     /* the caller may set, after passages_open */
-    bool whole;  // a text is one sentence, as a given translation needs
+    bool whole;  // a text is one sentence, and its translation is given
     bool plain;  // no spans, no other case; true of a model that translates numbers
     bool kept;   // the next text has nothing to translate
     const IdLines
-        *given;  // the translation of the only text, which has its unknown words; or NULL
+        *begun;  // how the translations of the sentences begin, or what is given, with
+                 // their unknown words; or NULL
     /* set by passages_open */
     bool numbers;  // the model translates them (TextProfile.numbers): a line is read as it is
     const Bundle *bundle;

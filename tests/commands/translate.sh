@@ -97,6 +97,8 @@ check "an unknown word is copied" test "$(names "one Xavier two")" = "ONE Xavier
 names --n-best 4 "Ørsted two one" "one two Zoë," >out
 check "into whichever hypothesis, and no more than once" sh -c \
     'grep -q "^1 ||| Ørsted TWO ONE" out && ! grep -q "Ørsted.*Ørsted" out && ! grep -q "⁇" out'
+check "that of --prefix is as typed" test "$(names --prefix "Jörg" "one Xavier two" | cut -d ' ' -f 1)" = Jörg
+check "and is not copied again" test "$(names --prefix "ONE Zoë" "one Zoë Xavier" | grep -o Zoë)" = Zoë
 head -n 100 names.s >some.s
 hits() { head -n 100 names.t | paste - out | awk -F '\t' '
     { match($1, /name[a-z]+/); hits += index(" " $2 " ", " " substr($1, RSTART, RLENGTH) " ") > 0 } END { print hits }'; }

@@ -29,9 +29,9 @@ static void translate(View *view, Input *input, Passages *passages, const char *
     Hypothesis best = {0};
     Translation pair = {&best, 1, 100}, *found = &pair;
     char *text = NULL;
-    passages->given = given;
     passages->whole = passages->plain = given;
     passages_clear(passages);
+    passages->begun = given;
     if (!accepted(passages_add(passages, line, length, &error))) return;
     input_warn_unknown(input, &passages->passage->unknown, NULL);
     TranslatorInput one = {.source = idlines_packed(&passages->lines),

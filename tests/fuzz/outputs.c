@@ -109,13 +109,13 @@ static void show(Bundle *bundle, Passages *passages, IdLines *given, unsigned fl
     const Translation pair = {&hypothesis, 1, 16}, *found = &pair;
     char *best = NULL;
     request.search.n_best = what & 32 ? 3 : 1;
-    passages->given = flags & 8 ? given : NULL;
+    passages->begun = flags & 8 ? given : NULL;
     assert(view_open(&view, &error));
-    if (!passages->given && source->count &&
+    if (!passages->begun && source->count &&
         accepted(
             translator_run(&out, &ensemble, &input, &request.search, worker, NULL, &error)))
         found = out.sentence;
-    if (passages->given || !source->count || out.sentences) {
+    if (passages->begun || !source->count || out.sentences) {
         accepted(view_answer(&view, &best, passages, 0, found, &error));
         if (found->count && what >> 6 < 3 && source->count == 1)
             draw(bundle, source, found->hypothesis, what, pdf);
