@@ -36,11 +36,16 @@ static bool add(IdLines *lines, const Passages *p, const Sentence *s, const char
                 size_t length, bool whole, const char *name, Error *error)
 {
     size_t cut;
-    char *marked;
+    char *marked, *lowered = NULL;  // as the model writes what is given back in another case
+    bool lowers = s->written != CASE_SENTENCE && (p->placeholder || !s->spans);
     bool good = mark_spans(&marked, p, s, text, length, error) &&
-                bundle_encode(p->bundle, TARGET, lines, marked, strlen(marked), &cut, error) &&
-                (!cut || error_set(error, "%s has %zu tokens, and the model takes %d", name,
-                                   cut, p->bundle->max_length - 1));
+                (!lowers || text_lowered(&lowered, marked, strlen(marked), s->written, true,
+                                         false, NULL, NULL, error));
+    if (lowered) free(marked), marked = lowered;
+    good = good &&
+           bundle_encode(p->bundle, TARGET, lines, marked, strlen(marked), &cut, error) &&
+           (!cut || error_set(error, "%s has %zu tokens, and the model takes %d", name, cut,
+                              p->bundle->max_length - 1));
     free(marked);
     if (good && !whole) lines->ids.count--, lines->start[lines->count]--;
     return good;

@@ -60,6 +60,8 @@ TEST(each_sentence_has_its_part)
     assert_lines("A man. {a}. A dog.", "Un homme. {a}. Un", "Un homme.$|Un|");
     assert_lines("A man. A dog.", "- Un", "- Un||");
     assert_lines("25 men.", "25", "25|");
+    assert_lines("A MAN EATS RICE.", "UN HOMME M", "Un homme m|");
+    assert_lines("A Man Eats Rice", "Un Homme", "Un homme|");
     assert_lines("7", "Un", "");
     assert_lines("A man. A dog.",
                  "Un homme qui est assis. Un homme qui court dans le parc du quartier",
@@ -75,6 +77,7 @@ TEST(spans_become_placeholders)
     assert_lines("It is 10:30. He has 25 dogs.", "Il est 10:30. Il a 25 et 10:30",
                  "Il est <ph1>.$|Il a <ph1> et 10:30|");
     assert_lines("He has 25, she has 25.", "Il a 25 et 25 et 25", "Il a <ph1> et <ph2> et 25|");
+    assert_lines("A MAN {Name} EATS.", "UN {Name} H", "Un <ph1> h|");
     assert_lines("A <b>man</b> of 12.", "Un <b>homme</b> d", "Un homme d|");
     vocabulary_free(&bundle.vocabulary);
 }
