@@ -384,8 +384,9 @@ static bool is_boundary(const Finder *f, size_t i)
 static bool is_capital_of(UChar32 c, UChar32 small)
 {
     static const uint32_t fold[] = {U_FOLD_CASE_DEFAULT, U_FOLD_CASE_EXCLUDE_SPECIAL_I};
-    return u_islower(small) && (u_foldCase(c, fold[0]) == u_foldCase(small, fold[0]) ||
-                                u_foldCase(c, fold[1]) == u_foldCase(small, fold[1]));
+    return !u_islower(c) && u_islower(small) &&
+           (u_foldCase(c, fold[0]) == u_foldCase(small, fold[0]) ||
+            u_foldCase(c, fold[1]) == u_foldCase(small, fold[1]));
 }
 
 /* The end of a term at text[i], or 0. Its small letters are found as capitals, too. *written (=) the
