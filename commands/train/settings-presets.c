@@ -146,8 +146,8 @@ static void choose(Settings *s, const CorpusText *text, const Spacing spacing[SI
     t->patience = 0;
     if (s->fine_tuning.init) t->learning_rate /= 3;
     if (s->fine_tuning.init) return;
-    double root = 12 * sqrt(s->words);
-    s->data.learn.vocab_size = (int)fmin(size->vocabulary, 100 * ceil(root / 100));
+    double different = 5 * pow(s->words, 0.6);  // words, by Heaps' law
+    s->data.learn.vocab_size = (int)fmin(size->vocabulary, 100 * ceil(different / 100));
     s->data.learn.normalization = NORMALIZATION_TEXT;
     if (spells(text, &spacing[SOURCE]))
         s->data.learn.type = TOKENIZER_CHAR, s->data.learn.vocab_size = 3000;
