@@ -36,9 +36,9 @@ static inline LazySnapshot copying_snapshot(const Transformer *model, const IdLi
  * for free(); NULL on error. */
 float *copying_shares(LazySnapshot *lazy, Error *error);
 
-/* copied [m] (=) the word for each <unk> of a translation that has none yet, as
- * tokenizer_decode_replaced takes them. The words belong to the lines. lazy: copying_snapshot; it is taken only if there is a word to
- * copy. */
+/* copied [m] (=) the word for each <unk> of a translation that has none yet, as tokenizer_decode_replaced
+ * takes them. The words belong to the lines. lazy: copying_snapshot; it is taken only if there is a word
+ * to copy. */
 bool copying_choose(const char **copied, LazySnapshot *lazy, Error *error);
 
 /* A part of the source that its translation must have as it is. */

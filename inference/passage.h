@@ -60,8 +60,8 @@ typedef struct Passages {
     bool plain;  // no spans, no other case; true of a model that translates numbers
     bool kept;   // the next text has nothing to translate
     const IdLines
-        *begun;  // how the translations of the sentences begin, or what is given, with
-                 // their unknown words; or NULL
+        *begun;  // of each sentence's translation, its beginning, or all that is given, with
+                 // the unknown words; or NULL
     /* set by passages_open */
     bool numbers;  // the model translates them (TextProfile.numbers): a line is read as it is
     const Bundle *bundle;
