@@ -15,7 +15,7 @@ valid() { sed -n "/\"valid\"/s/.*\"$2\":\([^,}]*\).*/\1/p" "$1/metrics.jsonl"; }
 progress() { head -c 20000 "$1/last.safetensors" | grep -a -o "\\\\\"$2\\\\\":[^,}]*" | sed 's/.*://'; }
 
 # ---- averages ----
-averaged="--ema 0.9 --valid-every 10 --max-updates 60"
+averaged="--ema 0.9 --valid-every 20 --max-updates 60"
 for threads in 1 2 3; do train $averaged --threads $threads --output "a$threads" 2>err; done
 for threads in 2 3; do
     for file in last best; do
@@ -46,12 +46,12 @@ wanted=$("$BIN/translate" --model a1 --beam 1 --json <valid.s 2>err | sed 's/.*"
 check "2 % of the translations are doubtful" test "$(doubtful a1)" = "$wanted" -a "$wanted" != 0.00000
 train --valid-translations 0 --max-updates 20 --output none 2>err
 check "none is if nothing is translated" test "$(doubtful none)" = 0.00000
-train --valid-every 10 --max-updates 60 --output plain 2>err
+train --valid-every 20 --max-updates 60 --output plain 2>err
 numbers plain/best.safetensors >plain.numbers
 check "the average is another model" sh -c '! cmp -s best.numbers plain.numbers'
 
 # ---- going on ----
-for stop in 20 50; do train $averaged --max-updates $stop --threads 2 --output on 2>err; done
+for stop in 20 40; do train $averaged --max-updates $stop --threads 2 --output on 2>err; done
 train $averaged --output on 2>err
 for file in last best; do
     check "gone on twice: the same $file" cmp "a1/$file.safetensors" "on/$file.safetensors"
@@ -74,7 +74,7 @@ check "a moving average may begin in the middle" train --ema 0.9 --valid-every 1
     --output plain
 
 # ---- the best ----
-rising="--valid-every 15 --learning-rate 0.03"
+rising="--valid-every 30 --learning-rate 0.03"
 for best in loss bleu chrf; do
     train --best $best $rising --max-updates 150 --output "by-$best" 2>err
     [ $best = loss ] && order=-n || order=-nr
@@ -82,7 +82,7 @@ for best in loss bleu chrf; do
     check "--best $best: the first with the best $best" \
         test "$(progress "by-$best" best_update)" = "$(valid "by-$best" update | sed -n "${line}p")"
 done
-for stop in 75 150; do train --best bleu $rising --max-updates $stop --output parts 2>err; done
+for stop in 90 150; do train --best bleu $rising --max-updates $stop --output parts 2>err; done
 check "--best bleu, gone on: the same bytes" cmp by-bleu/best.safetensors parts/best.safetensors
 wrong "the best BLEU is not that of fewer sentences" 1 "another validation text (--valid-translations is another): " \
     train --best bleu $rising --max-updates 160 --valid-translations 5 --output by-bleu

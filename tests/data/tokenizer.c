@@ -198,13 +198,9 @@ TEST(lowercase_and_large_vocabularies)
 {
     for (int type = 0; type < TOKENIZER_TYPES; type++) {
         TokenizerSettings settings = {
-            .type = (TokenizerType)type, .vocab_size = 90, .lowercase = true};
-        Tokenizer *tokenizer = learn(sentences_of(TEXT, TEXTS), settings);
+            .type = (TokenizerType)type, .vocab_size = 30000, .lowercase = true};
+        Tokenizer *tokenizer = learn(sentences_of(TEXT, 2), settings);
         assert_decodes(tokenizer, "Jane visite L'ÉCOLE.", "jane visite l'école.");
-        tokenizer_free(tokenizer);
-
-        settings = (TokenizerSettings){.type = (TokenizerType)type, .vocab_size = 30000};
-        tokenizer = learn(sentences_of(TEXT, 2), settings);
         assert_in_range(tokenizer_vocab_size(tokenizer), 10, 250);
         assert_decodes(tokenizer, TEXT[1], TEXT[1]);
         tokenizer_free(tokenizer);
@@ -230,7 +226,7 @@ TEST(normalization_of_text)
     const char *text[SAMPLES];
     for (int i = 0; i < SAMPLES; i++) text[i] = SAMPLE[i][0];
     for (int type = 0; type < TOKENIZER_TYPES; type++)
-        for (int lowercase = 0; lowercase < 2; lowercase++) {
+        for (int lowercase = 0; lowercase <= (type == TOKENIZER_WORD); lowercase++) {
             TokenizerSettings settings = {.type = (TokenizerType)type,
                                           .vocab_size = 120,
                                           .coverage = 1,
