@@ -9,20 +9,29 @@
 #include <unicode/uchar.h>
 #include <unicode/uscript.h>
 
-bool words_unspaced(unsigned code)
+static int line_break(unsigned code)
+{
+    return u_getIntPropertyValue((UChar32)code, UCHAR_LINE_BREAK);
+}
+
+/* Whether it is a character of the words of Chinese or Japanese. */
+static bool is_east_asian(unsigned code)
 {
     UErrorCode status = U_ZERO_ERROR;
-    int breaks = u_getIntPropertyValue((UChar32)code, UCHAR_LINE_BREAK);
     UScriptCode script = uscript_getScript((UChar32)code, &status);
-    return breaks == U_LB_COMPLEX_CONTEXT || breaks == U_LB_CONDITIONAL_JAPANESE_STARTER ||
-           script == USCRIPT_HAN || script == USCRIPT_HIRAGANA || script == USCRIPT_KATAKANA;
+    return line_break(code) == U_LB_CONDITIONAL_JAPANESE_STARTER || script == USCRIPT_HAN ||
+           script == USCRIPT_HIRAGANA || script == USCRIPT_KATAKANA;
+}
+
+bool words_unspaced(unsigned code)
+{
+    return line_break(code) == U_LB_COMPLEX_CONTEXT || is_east_asian(code);
 }
 
 bool words_spaceless(unsigned code)
 {
-    int breaks = u_getIntPropertyValue((UChar32)code, UCHAR_LINE_BREAK);
-    return (words_unspaced(code) && breaks != U_LB_COMPLEX_CONTEXT) ||
-           (code >= 0x3000 && code < 0x3040) || (code >= 0xFF00 && code < 0xFF70);
+    return is_east_asian(code) || (code >= 0x3000 && code < 0x3040) ||
+           (code >= 0xFF00 && code < 0xFF70);
 }
 
 bool words_letter(unsigned code)

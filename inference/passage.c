@@ -480,6 +480,12 @@ static bool is_wrap(const char *line, const char *text, const Segment *s)
             !memchr(line + prefix, '>', quoted - prefix));
 }
 
+/* Whether a character is of text without spaces between its words, whose wrapped lines are joined without one. */
+static bool is_unspaced(UChar32 code)
+{
+    return words_unspaced((unsigned)code) || words_spaceless((unsigned)code);
+}
+
 /* The bytes at the end of text[0..end) that go with the line break before `after`: of a soft hyphen, or of a
  * hyphen between two small letters; 0 in text without spaces; -1 if a space is in its place. */
 static int hyphen_at(const char *text, size_t end, const char *after)
@@ -488,9 +494,7 @@ static int hyphen_at(const char *text, size_t end, const char *after)
     U8_PREV_UNSAFE(text, end, before);
     U8_GET_UNSAFE(after, 0, next);
     if (before == 0xAD) return 2;
-    bool unspaced = words_spaceless((unsigned)before) || words_unspaced((unsigned)before);
-    if (unspaced && (words_spaceless((unsigned)next) || words_unspaced((unsigned)next)))
-        return 0;
+    if (is_unspaced(before) && is_unspaced(next)) return 0;
     if (before != '-' || !end) return -1;
     U8_PREV_UNSAFE(text, end, before);
     return u_islower(before) && u_islower(next) ? 1 : -1;
