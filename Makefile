@@ -57,7 +57,7 @@ MATHS   += $(if $(filter aarch64%,$(MACHINE)),-fno-builtin-fmax)
 # The same objects make programs and libqkv.so (-fPIC …), and the same files in every folder (-ffile-prefix-map).
 PLACE    = -fPIC -fno-semantic-interposition -ftls-model=initial-exec -ffile-prefix-map="$(CURDIR)=."
 PACKAGE_FLAGS := $(shell pkg-config --cflags $(PACKAGES) 2>/dev/null)
-PACKAGE_LIBS  := $(shell pkg-config --libs $(PACKAGES) 2>/dev/null)
+PACKAGE_LIBS  := $(shell pkg-config --libs $(PACKAGES:pangocairo=glib-2.0) 2>/dev/null)
 COMMON   = $(CPPFLAGS) $(MATHS) $(WARNINGS) $(PLACE) -pthread -MMD -MP -I. -D_GNU_SOURCE $(PACKAGE_FLAGS)
 FLAGS    = $(CFLAGS) $(COMMON)
 MPI     ?= $(if $(shell command -v mpicc 2>/dev/null),1,0)
@@ -100,9 +100,14 @@ MANUAL   = $(addprefix $(BUILD)/manual/,qkv-train.1 qkv-translate.1 qkv-serve.1 
 
 all: $(BIN)/train $(BIN)/translate $(BIN)/serve $(BUILD)/libqkv.a $(BUILD)/$(SONAME) $(MANUAL)
 
+# Only ./train can be a rank of several.
+$(BUILD)/training/single.o: training/distributed.c
+	@mkdir -p $(@D)
+	$(CC) $(CSTD) $(FLAGS) -c $< -o $@
+$(BIN)/translate: $(BUILD)/training/single.o
 $(BIN)/train $(BIN)/translate: $(BIN)/%: $(BUILD)/%.o $(BUILD)/all.a
-	$(CC) $(FLAGS) -pie $^ -o $@ $(LDFLAGS) $(LIBS)
-$(BIN)/serve: $(BUILD)/serve.o $(BUILD)/library/qkv.o $(BUILD)/all.a
+	$(CC) $(FLAGS) -pie $(filter %.o,$^) $(BUILD)/all.a -o $@ $(LDFLAGS) $(LIBS)
+$(BIN)/serve: $(BUILD)/serve.o $(BUILD)/library/qkv.o $(BUILD)/training/single.o $(BUILD)/all.a
 	$(CC) $(FLAGS) -pie $^ -o $@ $(LDFLAGS) $(LIBS) $(shell pkg-config --libs libmicrohttpd) $(CLD2:%=-lcld2)
 
 $(BUILD)/all.a: $(OBJECTS)

@@ -88,6 +88,11 @@ for format in svg pdf; do
     translate --model run --attention "look.$format" --quiet "one two" >out
     check "--attention draws $format, twice the same" cmp "look.$format" "first.$format"
 done
+check "what only pictures or ranks need is not loaded at the start" sh -c '! ldd "$0" | grep -e pango -e cairo -e libmpi' "$BIN/translate"
+mkdir hollow && : >hollow/libpangocairo-1.0.so.0
+wrong "pictures without Pango" 1 "cannot load Pango.*install libpangocairo-1.0-0" sh -c 'LD_LIBRARY_PATH=hollow "$0" "$@" >no-picture.out' \
+    "$BIN/translate" --model run --quiet --attention none.png "one two"
+check "and its translation" test -s no-picture.out
 # A character that no font has: U+0378 is not assigned.
 printf 'a\315\270b\nb\315\270a\n' >strange.s
 "$latest" "$BIN/train" --train-source strange.s --train-target strange.s --valid-source strange.s \
