@@ -240,13 +240,11 @@ static bool check(Request *r, int argc, char *const *argv, Error *error)
         {r->backward && (r->int8 || r->intervention.any),
          "--backward explains the model as it was trained: leave out --int8, --ablate and "
          "--intervene"},
-        {r->choice.font && !drawn,
-         "a page and --json show the whole: --font is for .png, .svg and .pdf files"},
-        {colors && !drawn,
-         "a page and --json show the whole: --range is for .png, .svg and .pdf files"},
-        {r->choice.first_word && !drawn && (!r->show || r->json),
-         "a page and --json show the whole: --words is for .png, .svg and .pdf files and for "
-         "--show"},
+        {!drawn &&
+             (r->choice.font || colors || (r->choice.first_word && (!r->show || r->json))),
+         "a page and --json show the whole: --font and --range are for .png, .svg and .pdf "
+         "files, "
+         "and --words is for these and for --show"},
         {r->choice.bare && (page || !r->attention.count || r->choice.all_kinds),
          "--bare draws one map to a .png, .svg or .pdf file that --attention names: choose one "
          "--attention-kind"},

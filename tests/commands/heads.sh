@@ -90,9 +90,9 @@ wrong "words past the end" 1 "a sentence has only 3 words" sh -c '"$0" "$@" >/de
     "$BIN/translate" --quiet --model "$toy/model.safetensors" --words 8-9 --show "jane sleeps"
 wrong "a page" 2 "a .png, .svg or .pdf file" translate --bare --attention x.html "jane sleeps"
 for option in "--words 1-2" "--range 0:0.5" "--range auto" "--font Sans"; do
-    wrong "$option of a page" 2 "${option% *} is for .png, .svg and .pdf files" translate $option --attention x.html "jane sleeps"
+    wrong "$option of a page" 2 "a page and --json show the whole: .*${option% *}" translate $option --attention x.html "jane sleeps"
 done
-wrong "--words of JSON" 2 "--words is for .png, .svg and .pdf files and for --show" translate --words 1-2 --show --json "jane sleeps"
+wrong "--words of JSON" 2 "--words is for these and for --show" translate --words 1-2 --show --json "jane sleeps"
 check "but of a picture beside a page" translate --words 1-2 --attention x.html --attention x.png "jane sleeps"
 wrong "a font that is not there" 1 "no font of the family 'Nosuch'" sh -c '"$0" "$@" >/dev/null' \
     "$BIN/translate" --quiet --model "$toy/model.safetensors" --font Nosuch --attention x.png "jane sleeps"
