@@ -68,9 +68,9 @@ typedef struct CorpusReport {
     size_t common;    // pairs that it removed: their source sentence was held out
     size_t repeated;  // copies of pairs that corpus_repeat added; kept counts them
     CorpusSkipped skipped[SKIP_REASONS];
-    char tmx[TMX_DESCRIPTION];  // the languages of the files that are TMX; ""
-    size_t tokens[SIDES];       // of the kept pairs, </s> included
-    size_t unknown[SIDES];      // <unk> among them
+    char columns[TMX_DESCRIPTION];  // of tables with more than two, languages of TMX files; ""
+    size_t tokens[SIDES];           // of the kept pairs, </s> included
+    size_t unknown[SIDES];          // <unk> among them
 } CorpusReport;
 
 /* Counts a pair that is left out. */

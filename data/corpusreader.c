@@ -24,15 +24,20 @@ static bool check_one_line(const CorpusText *text, const char *name, Error *erro
     return true;
 }
 
-/* Adds those of a file to report->tmx, unless they are there. */
-static void note_languages(CorpusReport *report, const Tmx *tmx)
+/* Adds those of a file to report->columns, unless they are there. */
+static void note_columns(CorpusReport *report, const Records *records)
 {
-    char languages[TMX_DESCRIPTION];
-    size_t used = strlen(report->tmx);
-    tmx_describe(languages, tmx);
-    if (!strstr(report->tmx, languages))
-        snprintf(report->tmx + used, sizeof report->tmx - used, "%s%s", used ? "; " : "",
-                 languages);
+    char columns[TMX_DESCRIPTION];
+    const int *column = records->file->column;
+    size_t used = strlen(report->columns);
+    if (records->tmx) tmx_describe(columns, records->tmx);
+    else if (records->columns > 2)
+        snprintf(columns, sizeof columns, "source %d, target %d, of %d", column[SOURCE],
+                 column[TARGET], records->columns);
+    else return;
+    if (!strstr(report->columns, columns))
+        snprintf(report->columns + used, sizeof report->columns - used, "%s%s",
+                 used ? "; " : "", columns);
 }
 
 static bool read_file(CorpusText *text, CorpusReport *report, const CorpusFiles *files, int n,
@@ -58,7 +63,7 @@ static bool read_file(CorpusText *text, CorpusReport *report, const CorpusFiles 
     }
     if (good && result == TEXT_END && reader[SOURCE].line == 1 && !records.tmx)
         good = check_one_line(text, file->source, error);
-    if (good && result == TEXT_END && records.tmx) note_languages(report, records.tmx);
+    if (good && result == TEXT_END) note_columns(report, &records);
     for (int side = 0; side < SIDES; side++) report->replaced += reader[side].replaced;
     records_close(&records);
     good = good && result == TEXT_END;
@@ -76,10 +81,11 @@ bool corpus_read(CorpusText *text, CorpusReport *report, const CorpusFiles *file
     for (int n = 0; good && n < files->count; n++)
         good = read_file(text, report, files, n, error);
     if (good && text->pairs == 0)
-        good = error_set(error, "%s %s%s%s", files->file[0].source,
+        good = error_set(error, "%s %s%s%s%s", files->file[0].source,
                          report->read == 0 ? "is empty: there is nothing to learn from"
                                            : "has no pair with text on both sides",
-                         *report->tmx ? ": " : "", report->tmx);
+                         *report->columns ? ": " : "", report->columns,
+                         *report->columns ? " (`columns` names others)" : "");
     if (!good) corpus_text_free(text);
     report->kept = text->pairs;
     return good;

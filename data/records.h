@@ -25,7 +25,7 @@ typedef struct Records {
     const CorpusFile *file;
     TextReader reader[2];  // of source and target; or the first one, of a table
     char delimiter;        // 0: no line with text is read yet
-    int columns;           // of each record of CSV; 0: none is read yet
+    int columns;           // of the first record, in CSV of each; 0: none is read yet
     char *buffer;          // of a record of CSV, its fields without quotation marks; or NULL
     Tmx *tmx;              // or NULL
     const char *field[2];  // [length] the last pair, valid until the next one

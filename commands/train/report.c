@@ -51,7 +51,7 @@ static void print_corpus(const char *name, const CorpusReport *r, const CorpusFi
     if (r->kept != r->read) snprintf(read, sizeof read, " of %zu that were read", r->read);
     console_say("%-13s %zu pairs%s, %zu source + %zu target tokens", name, r->kept, read,
                 r->tokens[SOURCE], r->tokens[TARGET]);
-    if (*r->tmx) console_say("  TMX         %s (--columns names others)", r->tmx);
+    if (*r->columns) console_say("  columns     %s (--columns names others)", r->columns);
     if (r->replaced)
         console_say("  invalid     %zu line%s with invalid UTF-8, where U+FFFD was read",
                     r->replaced, r->replaced == 1 ? "" : "s");

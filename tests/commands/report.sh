@@ -125,7 +125,7 @@ dry $corpus --train-source valid.t --train-target valid.s
 says "a second file with its sides in the wrong order" "^warning  *valid.t looks as if its source and its target were in another order than those of train.s"
 { echo '<tmx><header srclang="en"/><body>' && paste train.s train.t | sed 's|\(.*\)\t\(.*\)|<tu><tuv xml:lang="en-US"><seg>\1</seg></tuv><tuv xml:lang="de"><seg>Ja</seg></tuv><tuv xml:lang="fr"><seg>\2</seg></tuv></tu>|' && echo '</body></tmx>'; } >three.tmx
 dry --train-tsv three.tmx --columns fr,en
-says "the languages of a TMX, by name" "^  TMX  *source fr, target en, of en, de, fr (--columns names others)$"
+says "the languages of a TMX, by name" "^  columns  *source fr, target en, of en, de, fr (--columns names others)$"
 dry --train-tsv three.tmx --columns 1,en
 says "a number and a language are no columns" "^train: --columns takes the numbers of two columns, .*, or two languages of a TMX, "
 awk '{ print 1000 + NR "\ten\t" $0 }' train.s >numbered.tsv

@@ -105,7 +105,7 @@ TEST(units_of_a_tmx)
     assert_true(read_corpus(0, 1));
     assert_int_equal(text.pairs, 1);
     assert_lines(&report.skipped[LACKS_LANGUAGE], 1, 2, 0);
-    assert_string_equal(report.tmx, "source en, target fr, of en, fr, de");
+    assert_string_equal(report.columns, "source en, target fr, of en, fr, de");
     corpus_text_free(&text);
     CorpusFile file = {.source = path[0], .column = {1, 2}, .languages = "de,fr"};
     CorpusFiles files = {.file = &file, .count = 1};
@@ -155,6 +155,8 @@ TEST(bad_files)
         {"", "A\n", "has 0 lines but "},
         {"", "", "/a is empty: there is nothing to learn from"},
         {"\n\nc", "A\n\n\n", "/a has no pair with text on both sides"},
+        {"\tA\ta\n\tB\tb\n", NULL,
+         "both sides: source 1, target 2, of 3 (`columns` names others)"},
         {"a\tA\nb\n", NULL, "/a:2: there is no TAB: a line is source TAB target"},
         {"<?xml version=\"1.0\"?>\n", "A\n", "/a is XML: of a TMX"},
         {"a\rb\rc\n", "A\n", "/a:1: the line has a carriage return inside"},
