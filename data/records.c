@@ -40,6 +40,15 @@ static bool is_sgml(const char *line)
            !strncmp(line, "<tstset ", 8);
 }
 
+/* The same for JSON: an object a line, or an array or an object on several lines. */
+static bool is_json(const char *line, const TextReader *reader)
+{
+    const char *object = line + (*line == '[');
+    if (*line && strchr("[{", *line) && !line[1])
+        return memmem(reader->buffer, reader->end, "\":", 2);
+    return *object == '{' && object[1 + strspn(object + 1, " ")] == '"' && strstr(line, "\":");
+}
+
 /* Whether a line can be one of sentences, and whether the first one begins a text. */
 static bool check_line(const TextReader *reader, const char *line, size_t length, Error *error)
 {
@@ -70,8 +79,7 @@ static bool check_line(const TextReader *reader, const char *line, size_t length
                          "%s is a PO file of gettext: po2tmx -l LANGUAGE '%s' NEW.tmx, of the "
                          "Translate Toolkit, makes a TMX for `train-tsv` or `valid-tsv` of it",
                          reader->name, reader->name);
-    if (!strncmp(line + (*line == '['), "{\"", 2) && strstr(line, "\":") &&
-        !memchr(line, '\t', length))
+    if (is_json(line, reader) && !memchr(line, '\t', length))
         return error_set(
             error,
             "%s is JSON: give its strings, <(jq -r '.. | objects | [.[] | strings "

@@ -65,6 +65,8 @@ TEST(tables)
         {"{\"a\": \"b\"}\tc\n", 1, 2, "{\"a\": \"b\"}>c|"},
         {"{\"name\"} is here,c\n", 1, 2, "{\"name\"} is here>c|"},
         {"{\"en\": \"a\", \"fr\": \"b\"}\n", 1, 2, "is JSON: give its strings, <(jq "},
+        {"{ \"en\": \"a\", \"fr\": \"b\" }\n", 1, 2, "is JSON"},
+        {"[\n  {\n    \"eu\": \"bai\"\n  }\n]\n", 1, 2, "is JSON"},
         {"<refset setid=\"a\" srclang=\"any\">\n<seg id=\"1\">Ja, so.</seg>\n", 1, 2,
          "is SGML: give its lines, <(sed -n 's/.*<seg[^>]*>\\(.*\\)<\\/seg>.*/\\1/p' '"},
         {"# Basque\n#\nmsgid \"Open\"\nmsgstr \"Ireki\"\n", 1, 2,
