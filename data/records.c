@@ -239,6 +239,9 @@ TextResult records_next(Records *r, Error *error)
     if (reader[1].name) return next_lines(r, error);
     if (r->tmx) return tmx_next(r->tmx, r->field, r->length, error);
     TextResult result = text_next(reader, &line, &count, error);
+    bool anki = reader->line == 1 && result == TEXT_LINE && !strncmp(line, "#separator:", 11);
+    while (anki && result == TEXT_LINE && *line == '#' && line[strcspn(line, ":\t")] == ':')
+        result = text_next(reader, &line, &count, error);  // lines for Anki only
     if (result != TEXT_LINE) return result;
     for (int side = 0; side < 2; side++) r->field[side] = line + count, r->length[side] = 0;
     if (text_is_blank(line, count)) return TEXT_LINE;
