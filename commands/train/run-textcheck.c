@@ -9,14 +9,15 @@
 #include "data/text.h"
 #include "scores/tokenization.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { FEW = 20 };  // pairs, too few to say that they are all the same
 
-/* column (=) the two columns of a table with TABs that look like text, with a space or beyond ASCII,
- * by the first line that has two; *columns (=) all columns of the last line that was read, 0 if the
+/* column (=) the two columns of a table with TABs that look like text, with a space or beyond ASCII and
+ * no digit at the beginning, by the first line that has two; *columns (=) all columns of the last line that was read, 0 if the
  * file is a pipe or has one side. false: there is none, or these were read. */
 static bool find_columns(int column[SIDES], int *columns, const CorpusFile *file)
 {
@@ -36,7 +37,8 @@ static bool find_columns(int column[SIDES], int *columns, const CorpusFile *file
             *columns = c;
             size_t cell = strcspn(line, "\t"), at = 0;
             while (at < cell && line[at] != ' ' && (unsigned char)line[at] < 0x80) at++;
-            bool is_text = at < cell && strncmp(line, "http", 4) != 0;
+            bool is_text =
+                at < cell && strncmp(line, "http", 4) != 0 && !isdigit((unsigned char)*line);
             if (is_text && ++texts <= SIDES) column[texts - 1] = c;
             if (!line[cell]) break;
             line += cell + 1;

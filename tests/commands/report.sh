@@ -131,6 +131,9 @@ says "a number and a language are no columns" "^train: --columns takes the numbe
 awk '{ print 1000 + NR "\ten\t" $0 }' train.s >numbered.tsv
 dry --train-tsv numbered.tsv
 says "numbers in the first column" "^train: column 1 of numbered.tsv is a number.*: pick the columns (--columns) (--force"
+awk '{ print $0 "\tuser\t2019-03-04 05:06:07" }' numbered.tsv >dated.tsv
+dry --train-tsv dated.tsv
+says "a date is no text" "^train: column 1 of dated.tsv is a number.*: pick the columns (--columns) (--force"
 paste train.s train.t >pairs.tsv
 awk '{ print "https://a.org/" NR "\t1.25\t" $0 }' pairs.tsv >crawled.tsv
 dry --train-tsv crawled.tsv --columns 1,3
