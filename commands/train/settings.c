@@ -513,7 +513,7 @@ static bool apply_all(Settings *s, Error *error)
     if (s->data.valid_split && s->data.valid.source.count + s->data.valid.tsv.count)
         return error_set(error,
                          "--valid-split holds out training pairs where there are no validation "
-                         "files: leave one of the two out");
+                         "files, and here are some: leave it out");
     s->automatic = corpus && named == PRESET_AUTO;
     if (!s->run.output) {
         char path[64];

@@ -223,6 +223,8 @@ static bool check(Request *r, int argc, char *const *argv, Error *error)
         {(pieces && hypothesis && !r->bleu_model && !model) || (r->bleu_model && !pieces),
          "--bleu-tokenize spm and --bleu-model FILE go together: FILE is a SentencePiece "
          "model; without it, that of --model is taken"},
+        {hypothesis && model && (!pieces || r->bleu_model),
+         "--hypothesis needs a --model for --bleu-tokenize spm only: leave it out"},
         {!r->model.count && !hypothesis && !r->by_hand && !r->align,
          "--no-model leaves no model: name one with --model"},
         {(r->page || r->export) && (work || picture || (r->page && r->export) || r->save_int8 ||

@@ -99,6 +99,7 @@ check "no word in common is warned of" grep -q "no word of the translations is i
 wrong "spm needs a model" 2 "--bleu-tokenize spm and --bleu-model FILE go together" \
     score --hypothesis hyp --reference ref --bleu-tokenize spm
 wrong "and a good one" 1 "^translate: 'hyp' is no SentencePiece model" score --hypothesis hyp --reference ref --bleu-tokenize spm --bleu-model hyp
+wrong "a model for nothing" 2 "needs a --model for --bleu-tokenize spm only: leave it out" score --hypothesis hyp --reference ref --model hyp
 printf 'LE CHAT\n' >cat.ref
 echo "the cat" | score --model "$here/data/toy/model.safetensors" --reference cat.ref --bleu-tokenize spm >out 2>err
 check "or that of --model" grep -q 'tok:spm|' err

@@ -49,7 +49,7 @@ says "but not its validation files" "^validation *60 pairs, "
 dry --train-tsv more.tsv --valid-split 40
 says "held out" "^  held out *40 pairs"
 says "held out: the rest" "^training *35[0-9] pairs of 400 that were read"
-wrong "held out beside validation files" 2 "^train: --valid-split holds out .*: leave one of the two out$" \
+wrong "held out beside validation files" 2 "^train: --valid-split holds out .*, and here are some: leave it out$" \
     "$BIN/train" --train-tsv more.tsv --valid-tsv more.tsv --valid-split 40 --dry-run
 printf 'other words\n%.0s' 1 2 3 4 5 6 7 8 9 10 >other.s
 dry --train-source train.s --train-target train.t --valid-source other.s --valid-target other.s
