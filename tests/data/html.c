@@ -123,22 +123,49 @@ TEST(malformed)
     assert_html("</p>a<p", "a", "b", "</p>b<p");
 }
 
-TEST(depth)
+static void assert_refused(const char *before, const char *part, int times)
 {
     HtmlDocument d;
-    char *deep = malloc(5 * 200000 + 1);
-    for (int i = 0; i < 200000; i++) strcpy(deep + 5 * i, "<div>");
-    assert_false(html_open(&d, deep, strlen(deep), &error));
-    assert_string_equal(error.text, "elements of the HTML are nested more than 1000 deep");
+    size_t first = strlen(before), length = strlen(part);
+    char *html = malloc(first + (size_t)times * length + 1);
+    strcpy(html, before);
+    for (int i = 0; i < times; i++) strcpy(html + first + (size_t)i * length, part);
+    assert_false(html_open(&d, html, strlen(html), &error));
+    assert_string_equal(error.text,
+                        "elements of the HTML are nested more than 1000 deep, or too "
+                        "many are not closed");
     html_close(&d);
-    for (int i = 0; i < 100000; i++) strcpy(deep + 10 * i, "<div></x1>");
-    assert_false(html_open(&d, deep, strlen(deep), &error));
+    free(html);
+}
+
+TEST(depth)
+{
+    assert_refused("", "<div>", 1100);
+    assert_refused("", "<div></x1>", 1100);
+    assert_refused("", "<div title='</div>'>", 1100);
+    assert_refused("", "<div><!--</div>-->", 1100);
+    assert_refused("<svg>", "<link>", 1100);
+
+    /* each paragraph opens the elements again that the one before left open */
+    char before[14 * 900 + 1] = "<p>";
+    for (int i = 0; i < 900; i++) sprintf(strchr(before, 0), "<b id=b%d>", i);
+    assert_refused(before, "<p>a", 1000);
+}
+
+TEST(breadth)
+{
+    HtmlDocument d;
+    char html[17 * 2000 + 1];
+    for (int i = 0; i < 2000; i++) strcpy(html + 5 * i, "<br>a");
+    assert_true(html_open(&d, html, strlen(html), &error));
+    assert_int_equal(d.count, 2000);
     html_close(&d);
-    for (int i = 0; i < 200000; i++) strcpy(deep + 5 * i, "<br>a");
-    assert_true(html_open(&d, deep, strlen(deep), &error));
-    assert_int_equal(d.count, 200000);
+    strcpy(html, "<svg>");
+    for (int i = 0; i < 1500; i++) strcat(html + 16 * i, "<path d='M0 0'/>");
+    strcat(html, "</svg>a");
+    assert_true(html_open(&d, html, strlen(html), &error));
+    assert_int_equal(d.count, 1);
     html_close(&d);
-    free(deep);
 }
 
 TEST_MAIN("html", NULL, NULL)
