@@ -67,6 +67,11 @@ if which == "all":
     status, answer = post("/translate", q=[text, ""], alternatives=2, details=True, **PAIR)
     check("alternatives", 1 <= len(answer["alternatives"][0]) <= 2 and translation not in answer["alternatives"][0], answer)
     check("details", answer["details"][0]["sentences"][0]["source"] == [0, len(text)], answer)
+    many = "é\n" + (text + "\n\n— ü —\n") * 3
+    answer = post("/translate", q=many, details=True, **PAIR)[1]
+    ranges = answer["details"]["sentences"]
+    check("ranges of the source", [many[slice(*r["source"])] for r in ranges].count(text) == 3, ranges)
+    check("ranges of the translation", [answer["translatedText"][slice(*r["target"])] for r in ranges].count(translation) == 3, ranges)
     odd = "sees zebra sees red and zebra a big to a"  # another beam translates it otherwise
     plain = post("/translate", q=odd, **PAIR)[1]["translatedText"]
     more = form("/translate", q=odd, alternatives="2", details="true", **PAIR)[1]
