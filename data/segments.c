@@ -33,6 +33,7 @@
 #include "data/words.h"
 
 // clang-format off
+#define NAME "[A-Za-z_][A-Za-z0-9_.-]{0,99}"
 enum { LINE, MARK, BREAK, CLOSING, OPENING, BEGINNING, SHORT, PATTERNS };
 static const char *const pattern[PATTERNS] = {
     [LINE] = "(.*)\\R?",
@@ -53,6 +54,8 @@ static const char *const pattern[PATTERNS] = {
     "|\\d{1,3}(:|/|\\.-)\\s(?=\\p{L})"                                          // 1: 1/ 1.-
     "|(\\d{1,3}|([\\d./-]{6,10},?\\s)?\\d{1,2}:\\d{2})(?=\\s\\p{Pd}\\s[\\p{Lu}\\p{Lo}])"              // 10:30 - Lunch
     "|[-=]>\\s|:\\s++(?=\\p{L})"                                                // -> so, : definition
+    "|" NAME "=((true|false|null)$|(?=[^=\\s]))|(\\.(?=[a-z])|-(?=[a-z])|[a-z][a-z0-9]{0,40}[._-])" NAME "\\s+=\\s+"  // a.b=text
+    "|(\"[^\"]{1,99}\"|'[^']{1,99}'|(?=[a-z_])" NAME "|" NAME "(?=\\s*=))\\s*(=>?|:)\\s*(?=[\"'])"  // a: "text", 'a' => 'text'
     "|\\[\\^[^\\[\\]\\s]{1,40}\\]:\\s|\\[![A-Z]{3,20}\\][-+]?(?=\\s|$)"         // [^1]: note, [!NOTE]
     "|\\[[^\\[\\]]{1,99}\\]:\\s++<?([a-z]{3,10}:|[./#]|[\\w/-]+\\.\\w)\\S*"                    // [a]: https://…
     "|\\[\\d{1,4}\\]\\s"                                                        // [1]
@@ -297,12 +300,18 @@ static int cell_end(Finder *f, int *next, int begin, int end, bool row)
 static void add_line(Finder *f, int begin, int end)
 {
     bool row = false, first = true;
-    for (int at = begin, next, stop; at < end; first = false) {
+    for (int line = begin, at = begin, next, stop; at < end; first = false) {
         for (begin = at; (next = matched(f, MARK, at, end)) > at; at = next)
             row |= first && f->text[at] == '|';
         add(f, begin, at, true, false);
         begin = at, stop = cell_end(f, &at, begin, end, row);
         stop -= begin < stop && stop == end && f->text[end - 1] == '\\';
+        int key = before_space(f->text, line, begin);  // after its : or = or =>
+        if (stop == end && key > line + 1 && end - begin > 2 &&
+            strchr("=:", f->text[key - 1 - (f->text[key - 1] == '>')]) &&
+            strchr("\"'", f->text[begin]) && f->text[end - 2] == f->text[begin] &&
+            strchr(",;", f->text[end - 1]))
+            stop--;  // "text",
         f->last = -1;
         add_sentences(f, begin, stop);
         add(f, stop, at, true, false);

@@ -232,6 +232,19 @@ static const struct Case {
     {"en", "⟨Kind: people⟩"},
     {"en", "⟨A.⟩\n~~~ c\nb. C\n```\n~~~\n⟨D.⟩\n~~~~\n⟨E.⟩\n~~~~"},
     {"de", "⟨am 3. mai kam er bzw. sie.⟩ +⟨der rest kam z. b. nie.⟩"},
+    {"en", "menu.file.open=⟨Open a file.⟩ +⟨It is read.⟩"},
+    {"en", "menu_open = ⟨Open a file⟩"},
+    {"en", "cat.visible=true"},
+    {"en", "\"open\" = ⟨\"Open it; now\"⟩;"},
+    {"en", "\t\"open\": ⟨\"Open it\"⟩,"},
+    {"en", "'open' => ⟨'Open it'⟩,"},
+    {"en", "open: ⟨\"Open it\"⟩"},
+    {"en", "-cat-name = ⟨Kitty⟩"},
+    {"en", "  .label = ⟨A cat⟩"},
+    {"en", "⟨Ann: \"Open it\",⟩"},
+    {"en", "> ⟨\"Open it\",⟩"},
+    {"en", "⟨Speed = way by time⟩"},
+    {"en", "⟨a==b⟩"},
     {"en", ""},
 };
 
@@ -396,12 +409,12 @@ TEST(parts_are_the_text)
 TEST(time_is_linear)
 {
     static const char *const unit[] = {
-        "a",     "a\n",   " ",      "\n",      "\u3000", "1",       "1.",    "1. ",
-        "1.1",   "`",     "```\n",  "```x\n",  "> ",     "- ",      "#",     "|a",
-        ".*",    ". A.",  "a?",     "a.</a",   "a!\" ",  "a! ) ",   "*a*",   "_a",
-        "Mr. ",  "5. ",   "1 --> ", "-->",     "\uFEFF", "WEBVTT ", "好。",  "😀 ",
-        "... A", "a) ",   "IV. ",   "A. ;",    "\\",     "!\u00A0", "<a>! ", "\r",
-        "a. ",   "a.[1]", ". (",    "no. 5. ", "<p",     "<br>a",   "\\n",   "a\\n"};
+        "a",     "a\n",     " ",       "\n",    "\u3000", "1",     "1.",   "1. ",     "1.1",
+        "`",     "```\n",   "```x\n",  "> ",    "- ",     "#",     "|a",   ".*",      ". A.",
+        "a?",    "a.</a",   "a!\" ",   "a! ) ", "*a*",    "_a",    "Mr. ", "5. ",     "1 --> ",
+        "-->",   "\uFEFF",  "WEBVTT ", "好。",  "😀 ",     "... A", "a) ",  "IV. ",    "A. ;",
+        "\\",    "!\u00A0", "<a>! ",   "\r",    "a. ",    "a.[1]", ". (",  "no. 5. ", "<p",
+        "<br>a", "\\n",     "a\\n",    "a=",    "a.b=",   "\"a\":"};
     enum { SIZE = 1 << 18 };
     char *text = malloc(SIZE);
     for (size_t u = 0; u < sizeof unit / sizeof *unit; u++) {
