@@ -245,6 +245,15 @@ static const struct Case {
     {"en", "> ⟨\"Open it\",⟩"},
     {"en", "⟨Speed = way by time⟩"},
     {"en", "⟨a==b⟩"},
+    {"en", "= ⟨A title⟩"},
+    {"en", "#+TITLE: ⟨A title⟩"},
+    {"en", "#+begin_src c"},
+    {"en", ".. warning:: ⟨It is hot.⟩"},
+    {"en", ".. |cat| image:: cat.png"},
+    {"en", ".. _cats: https://a.example"},
+    {"en", "⟨.. and so on⟩"},
+    {"en", ":Version: ⟨The first⟩"},
+    {"en", "#:: ⟨A cat⟩"},
     {"en", ""},
 };
 
