@@ -200,15 +200,15 @@ TEST(numbers)
 
 TEST(codes)
 {
-    CHECK_ALL(builtin, NULL, "⟦COVID-19⟧, the ⟦F-16⟧", "Gate ⟦B12⟧, flight ⟦LH1234⟧, ⟦H2O⟧.",
-              "⟦UTF-8⟧ and ⟦ISO-8859-1⟧", "⟦x86_64⟧, ⟦B2B⟧, ⟦3D⟧, ⟦MP3⟧-player, ⟦4K⟧, ⟦IPv6⟧",
-              "⟦DE02120300000000202051⟧", "⟦AB-1234-X⟧ or ⟦user42⟧", "⟦0xFF⟧ is not ⟦1e10⟧",
-              "⟦9b2f0c1e-77aa-4d0b-8c3d-0f1e2d3c4b5a⟧", "⟦00:1a:2b:3c:4d:5e⟧ ⟦fe80::1⟧",
-              "⟦UTC+2⟧ or ⟦GMT-05:30⟧, ⟦fe80::1/64⟧, London ⟦SW1A 2AA⟧, ⟦M1 1AE⟧",
-              "⟦C++⟧ or ⟦C++17⟧, ⟦C#⟧, not C",
-              "⟦get_user_name⟧, ⟦MAX_LEN⟧, ⟦main()⟧ and ⟦a.sort()⟧",
-              "a_ b, ___, _it_, person(s), f ()",
-              "So ⟦$x^2 + y^2 = 1$⟧, ⟦$$a = b$$⟧: ⟦$5⟧ and ⟦$6⟧, ⟦5$⟧ and ⟦6$⟧");
+    CHECK_ALL(
+        builtin, NULL, "⟦COVID-19⟧, the ⟦F-16⟧", "Gate ⟦B12⟧, flight ⟦LH1234⟧, ⟦H2O⟧.",
+        "⟦UTF-8⟧ and ⟦ISO-8859-1⟧", "⟦x86_64⟧, ⟦B2B⟧, ⟦3D⟧, ⟦MP3⟧-player, ⟦4K⟧, ⟦IPv6⟧",
+        "⟦DE02120300000000202051⟧", "⟦AB-1234-X⟧ or ⟦user42⟧", "⟦0xFF⟧ is not ⟦1e10⟧",
+        "⟦9b2f0c1e-77aa-4d0b-8c3d-0f1e2d3c4b5a⟧", "⟦00:1a:2b:3c:4d:5e⟧ ⟦fe80::1⟧",
+        "⟦UTC+2⟧ or ⟦GMT-05:30⟧, ⟦fe80::1/64⟧, London ⟦SW1A 2AA⟧, Ringstraße ⟦7b⟧, ⟦M1 1AE⟧",
+        "⟦C++⟧ or ⟦C++17⟧, ⟦C#⟧, not C", "⟦get_user_name⟧, ⟦MAX_LEN⟧, ⟦main()⟧ and ⟦a.sort()⟧",
+        "a_ b, ___, _it_, person(s), f ()",
+        "So ⟦$x^2 + y^2 = 1$⟧, ⟦$$a = b$$⟧: ⟦$5⟧ and ⟦$6⟧, ⟦5$⟧ and ⟦6$⟧");
 }
 
 TEST(emoji)
