@@ -66,6 +66,10 @@ static const char *const pattern[PATTERNS] = {
     "(?=\\p{Lu}(?!hr)[\\p{Ll}'\u2019 ])"                                        // not 10:30 Uhr, 3.5 metres
     "|\\[(?=[^:\\]]{1,14}:\\d)[\\d/.:, T\\u202F+-]{4,30}([AP]M)?\\]"              // [00:12.34] of songs, [1/5/24, 10:30 PM] of chats
     "|[0-9:.,]+[ \\t]+-->[ \\t].*|WEBVTT(?![\\p{L}\\p{N}]).*"                   // subtitles
+    "|(Dialogue|Comment): [^,]{1,20},[\\d:.]+,[\\d:.]+,([^,]{0,99},){6}"             // of .ass
+    "|\\[(Script Info|V4\\+? Styles|Events)\\]$|Format: (Layer|Marked|Name), .*|Style: [^,]+,[^,]+,[\\d.]+,.*"
+    "|(ScriptType|WrapStyle|PlayRes[XY]|ScaledBorderAndShadow|YCbCr Matrix|Collisions|Timer): .*"
+    "|\\[(a[lru]|by|length|offset|re|ti|ve):[^\\]]*\\]"                             // [ar:Singer] of songs
     "|Kind: (captions|subtitles)$|Language: [a-z]{2,3}(-\\w{2,8})?$",
     [BREAK] =                                                                   // ends a line, too: <br>, </li>,
     "</?(?i:address|article|blockquote|br|caption|d[dlt]|div|fig(caption|ure)|footer|h[1-6r]|header|li|main|nav|[ou]l"

@@ -254,6 +254,13 @@ static const struct Case {
     {"en", "⟨.. and so on⟩"},
     {"en", ":Version: ⟨The first⟩"},
     {"en", "#:: ⟨A cat⟩"},
+    {"en", "[Events]"},
+    {"en", "Format: Layer, Start, Text"},
+    {"en", "Style: Default,Arial,20,0"},
+    {"en", "⟨Style: old, good⟩"},
+    {"en", "WrapStyle: 0"},
+    {"en", "Dialogue: 0,0:00:01.00,0:00:02.50,Top,Ann,0,0,0,,⟨Yes, it is.⟩\\N⟨A cat⟩"},
+    {"en", "[ti:A cat's song]"},
     {"en", ""},
 };
 
