@@ -261,6 +261,8 @@ static const struct Case {
     {"en", "WrapStyle: 0"},
     {"en", "Dialogue: 0,0:00:01.00,0:00:02.50,Top,Ann,0,0,0,,⟨Yes, it is.⟩\\N⟨A cat⟩"},
     {"en", "[ti:A cat's song]"},
+    {"en", "§ 2b (1) c) ⟨A cat sits.⟩"},
+    {"en", "⟨§ 1 A cat (1) sits.⟩"},
     {"en", ""},
 };
 
