@@ -203,6 +203,20 @@ static bool is_address(const GumboNode *node)
     return address;
 }
 
+/* Whether it is the number or sign of a note: <sup><a href="#n1">1</a></sup>. */
+static bool is_note(const GumboNode *node)
+{
+    GumboTag tag = node->v.element.tag;
+    if (tag != GUMBO_TAG_SUP && tag != GUMBO_TAG_SUB) return false;
+    for (int deep = 0;
+         deep < 3 && node->type == GUMBO_NODE_ELEMENT && node->v.element.children.length == 1;
+         deep++)
+        node = node->v.element.children.data[0];
+    const char *text = is_text(node) ? node->v.text.text : "";
+    size_t length = strlen(text);
+    return length && length <= 4 && !isalpha((unsigned char)*text) && !strchr(text, ' ');
+}
+
 /* Whether it is the 2 of H<sub>2</sub>O or m<sup>2</sup>. */
 static bool is_index(const GumboElement *e, const char *html)
 {
@@ -235,8 +249,9 @@ static void walk(Walk *w, const GumboNode *node, bool kept)
     bool in_line = is_inline(e),
          keep = is_kept(e, kept) || is_address(node) || is_index(e, w->document->html);
     int number = in_line ? ++w->document->elements : 0;
-    if (in_line && keep && !kept && open->length && close->length && close->data > open->data) {
-        add(w, UNIT_KEPT, number, open->data,
+    if (in_line && (keep || is_note(node)) && !kept && open->length && close->length &&
+        close->data > open->data) {
+        add(w, keep ? UNIT_KEPT : UNIT_ALONE, number, open->data,
             (size_t)(close->data - open->data) + close->length);
         return;
     }

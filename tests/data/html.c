@@ -70,8 +70,12 @@ TEST(what_is_kept)
 {
     assert_html("<p>Run <code>make <i>x</i></code> now</p>", "Run {q1} now", "Lancez {q1}",
                 "<p>Lancez <code>make <i>x</i></code></p>");
-    assert_html("<p>H<sub>2</sub>O in man<sup>2</sup></p>", "H{q1}O in man<t2>2</t2>",
-                "man<t2>2</t2>: H{q1}O", "<p>man<sup>2</sup>: H<sub>2</sub>O</p>");
+    assert_html("<p>H<sub>2</sub>O in man<sup>2</sup></p>", "H{q1}O in man<t2/>",
+                "man<t2/>: H{q1}O", "<p>man<sup>2</sup>: H<sub>2</sub>O</p>");
+    assert_html(
+        "<p>A <b>cat</b><sup class=n><a href=#n>[4]</a></sup> by the <sup>old</sup></p>",
+        "A <t1>cat</t1><t2/> by the <t3>old</t3>", NULL,
+        "<p>A <b>cat</b><sup class=n><a href=#n>[4]</a></sup> by the <sup>old</sup></p>");
     assert_html("<p>Run <kbd>A</kbd> now</p>", "Run {q1} now", "Lancez maintenant",
                 "<p>Lancez maintenant <kbd>A</kbd></p>");
     assert_html(
