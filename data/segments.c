@@ -34,7 +34,7 @@
 
 // clang-format off
 #define NAME "[A-Za-z_][A-Za-z0-9_.-]{0,99}"
-enum { LINE, MARK, BREAK, CLOSING, OPENING, BEGINNING, SHORT, PATTERNS };
+enum { LINE, MARK, BREAK, CLOSING, OPENING, BEGINNING, ITEM, SHORT, PATTERNS };
 static const char *const pattern[PATTERNS] = {
     [LINE] = "(.*)\\R?",
     [MARK] =                                                                    // at a line's beginning:
@@ -78,8 +78,9 @@ static const char *const pattern[PATTERNS] = {
     "(?![A-Za-z]{2,30}([{\\[$^_/]|[\\w\\\\]{0,60}\\.[a-z]|\\\\[^nrN]))",         // C:\new, a\ref{b}
     [CLOSING] = "[\\p{Pe}\\p{Pf}\\p{Pi}\"'*_~`\u00B9\u00B2\u00B3\u2070-\u2079]"  // ." .¹
     "|\\[(\\d{1,3}|/[a-z]{1,9})\\]|</[A-Za-z][^<>]{0,99}>",                    // .[1] .[/b] .</b>
-    [OPENING] = "[(\\p{Pi}\"'*_\\p{Sc}]|<(?!http)[A-Za-z][^<>]{0,99}>\\s*",
+    [OPENING] = "[-\\p{Pd}]\\s+|[(\\p{Pi}\"'*_\\p{Sc}]|<(?!http)[A-Za-z][^<>]{0,99}>\\s*",
     [BEGINNING] = "[\\p{Lu}\\d{\\[%#@:`]|<?(https?:|www\\.)",                   // after a full stop
+    [ITEM] = "([-\\p{Pd}]|\\(?(\\d{1,3}|[a-z])\\))\\s+",  // at a sentence's beginning: – (2) b)
     [SHORT] =                                                                   // abbreviations before a small letter, and before "5" or "{name}"
     "(?i:al|approx|ave|bzw|ca|capt|cf|co|corp|dept|dr|esp|etc|ft|inc|incl|jr|lbs?|lt|ltd|mlle|mme|mrs?|ms|mt|oz"
     "|prof|sgt|sq|sr|ste?|usw|vgl|vs)"
@@ -251,7 +252,8 @@ static int before_notes(const char *text, int begin, int end)
 static void add_sentence(Finder *f, int begin, int end)
 {
     const char *text = f->text;
-    int from = after_space(text, begin, end), to = before_space(text, from, end), n = 0;
+    int first = after_space(text, begin, end), item = matched(f, ITEM, first, end);
+    int from = item, to = before_space(text, from, end), n = 0;
     while (n < 3 && to - from > 2 * n + 1 && (text[from] == '*' || text[from] == '_') &&
            text[from + n] == text[from] && text[to - 1 - n] == text[from])
         n++;
@@ -260,7 +262,8 @@ static void add_sentence(Finder *f, int begin, int end)
     if (!words_has_letter(text + from, (size_t)(to - from))) from = to = end;
     int note = before_space(text, from, before_notes(text, from, to));
     add(f, begin, from, true, false);
-    add(f, from, note, false, f->last >= 0 && after_space(text, f->last, from) == from);
+    add(f, from, note, false,
+        f->last >= 0 && from == item && after_space(text, f->last, first) == first);
     add(f, note, end, true, false);
     if (from < to) f->last = to;
 }

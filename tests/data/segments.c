@@ -263,6 +263,9 @@ static const struct Case {
     {"en", "[ti:A cat's song]"},
     {"en", "§ 2b (1) c) ⟨A cat sits.⟩"},
     {"en", "⟨§ 1 A cat (1) sits.⟩"},
+    {"en", "– ⟨Is it late?⟩ – +⟨It is.⟩ — +⟨No!⟩"},
+    {"en", "(1) ⟨A cat sits.⟩ (2) +⟨A dog runs.⟩"},
+    {"en", "⟨Oh!⟩ - +⟨\"Good,\"⟩"},
     {"en", ""},
 };
 
