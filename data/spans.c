@@ -70,7 +70,7 @@ enum { BRACKETS = 1, TAG, TICKS, EMOJI };  // the groups in parentheses
 
 // clang-format off
 static const char BUILTIN[] =
-    "(?=[\\[\\]!<&`{$#%@:;\\\\\\u00A7]|=(?<!\\S.)|[0-9]</)(?:"
+    "(?=[\\[\\]!<&`{$#%@:;\\\\\\u00A7]|=(?<!\\S.)|[0-9]</|'')(?:"
     "\\[\\[([^\\[\\]]+(?:\\[[^\\[\\]]{0,99}\\][^\\[\\]]*){0,20})\\]\\](?!\\()"  // [[marked]]
     "|(\\[(?:[0-9]{1,3}(?:[,–-] ?[0-9]{1,3}){1,9}|[0-9]{1,4}"
         "|\\[[0-9]{1,4}\\]|\\^[^\\[\\]\\s]{1,40})\\](?:" LINK ")?"  // [1] [2, 5–7] [^a] [[1]](b.md)
@@ -84,7 +84,8 @@ static const char BUILTIN[] =
         "|[;:](?<!\\S.)['’]?-?[()DPpO/|*]+(?=[\\s.,!?]|$)"         // :-)
         "|:(?<![\\w:].)(?:[+-]1|[a-z][a-z0-9_+-]{1,40}):(?::[a-z0-9_+-]{2,40}:){0,9}(?![\\w`])"  // :+1:
         "|<su[bp](?:\\s[^<>]{1,200})?>(?:<a\\s[^<>]{1,300}>)?[^<>\\s]{1,4}(?:</a>)?</su[bp]>"
-        "|={2,6}(?=\\s|$)"                              // == heading ==
+        "|={2,6}(?=\\s|$)|(?<!')'{2,5}(?!')"            // == heading ==, '''bold''' of MediaWiki
+        "|(?<!`)``(?=\\w[^`]{0,300}?'')"                        // ``quoted'' of TeX
         "|</?[0-9:.]{1,12}\\s?/?>"                                // <0>, </0>, <00:01:02.000>
         "|<(?:v|c|lang)(?:\\.[\\w.]{1,99})?(?: [^<>]{1,99})?>"    // of subtitles: <v Tom>
         "|\\{\\\\[^{}]{1,99}\\}"                                  // {\i1}
@@ -296,7 +297,8 @@ static bool is_plain(const Finder *f)
         unsigned char c = (unsigned char)f->text[i];
         bool joins = (c == '.' || c == ':') && i + 1 < f->length;
         char last = i ? f->text[i - 1] : ' ';
-        bool closes = (strchr("()", c) && strchr("(:;-'", last)) || (c == '=' && last == c) ||
+        bool closes = (strchr("()", c) && strchr("(:;-'", last)) ||
+                      (strchr("='", c) && last == c) ||
                       (c == '+' && isupper((unsigned char)last));
         if (c >= 0xD9 || (c >= '0' && c <= '9') || strchr("[<&`{%@/\\$#_", c) || closes ||
             (joins && (unsigned char)f->text[i + 1] >= '0'))
@@ -535,7 +537,7 @@ static bool is_half(const Finder *f, const Span *span)
 {
     char first = f->text[span->begin];
     return span->mark &&
-           (strchr("<]*_~", first) ||
+           (strchr("<]*_~'", first) ||
             (first == '[' && !strchr("0123456789[^*", f->text[span->begin + 1])) ||
             f->text[span->end - 1] == '[');
 }

@@ -327,7 +327,7 @@ static bool is_mark(const CopySpan *span)
 }
 
 /* The characters of emphasis: **. */
-#define EMPHASIS "*_~" COPYING_CAPITALS
+#define EMPHASIS "*_~'" COPYING_CAPITALS
 
 /* Whether a mark can open a pair: <b>, [b], [ of a link, or emphasis. */
 static bool opens(const char *mark)

@@ -136,6 +136,7 @@ TEST(placeholders)
               "⟦{n, plural, one {# cat} other {# cats}}⟧", "⟦{ name }⟧ and ⟦{x|upper}⟧",
               "⟦{a}{b}⟧, ⟦{a}/{b}⟧ or ⟦%dx%d⟧; ⟦{a}⟧ / ⟦{b}⟧, ⟦$5–$10⟧",
               "⟦%s:%d⟧: ⟦<b>⟧⟦%d⟧⟦</b>⟧ it", "⟦$(x.y)⟧ ⟦<%= x %>⟧ ⟦{n}%⟧ of ⟦{n}%s⟧",
+              "A ⟦''⟧red⟦''⟧ car", "⟪'''⟫It's it⟪'''⟫", "It is ⟦``⟧red⟦''⟧ and ⟦``b``⟧",
               "Hello ⟦:name⟧, ⟪:wave:⟫", "One.⟦\\n⟧Two ⟦\\\"⟧three⟦\\\"⟧", "⟦\\emph{x}⟧",
               "⟦\\$7⟧, ⟦\\$1,500⟧ ⟦\\&⟧ ⟦8\\%⟧ of ⟦my\\_item⟧", "⟦%s⟧が⟦%d⟧個と⟦$x⟧円",
               "⟦:x1⟧です", "⟦$größe⟧");
