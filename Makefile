@@ -236,11 +236,14 @@ $(BUILD)/%.o: %.cc $(BUILD)/$(PROCESSOR)
 	@mkdir -p $(@D)
 	$(CXX) -std=c++17 $(CXXFLAGS) $(COMMON) -c $< -o $@
 
+# What only tests need is built as fast as it can be: with little optimisation, and linked by gold if it is there.
+$(BUILD)/tests/%.o: CFLAGS = -O1
+GOLD    := $(if $(shell command -v $(call TOOL,ld.gold)),-fuse-ld=gold)
 $(CHECKS): $(BUILD)/%: $(BUILD)/double/%.o $(BUILD)/double.a
 	@mkdir -p $(@D)
-	$(CC) $(FLAGS) $^ -o $@ $(LDFLAGS) $(LIBS) -lcmocka
+	$(CC) $(FLAGS) $^ -o $@ $(LDFLAGS) $(GOLD) $(LIBS) -lcmocka
 $(filter-out %/derivatives,$(TESTS)): $(BUILD)/%: $(BUILD)/%.o $(BUILD)/all.a
-	$(CC) $(FLAGS) $^ -o $@ $(LDFLAGS) $(LIBS) -lcmocka
+	$(CC) $(FLAGS) $^ -o $@ $(LDFLAGS) $(GOLD) $(LIBS) -lcmocka
 # The network in one file, which includes nothing of the rest; DERIVATIVES checks it, or a file of exercises/ (scripts/exercise).
 REFERENCE = $(CSTD) $(CPPFLAGS) $(CFLAGS) $(MATHS) $(WARNINGS) -MMD -MP -I. $< -o $@ $(LDFLAGS) \
             $(shell pkg-config --cflags --libs openblas libpng zlib) -lm
@@ -291,7 +294,7 @@ asan:
 	    CFLAGS="-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer"
 # As on a processor that is not x86-64: with one kind of kernels.
 tsan:
-	$(MAKE) BUILD=build/tsan BIN=build/tsan MPI=0 KINDS= CFLAGS="-O1 -g -fsanitize=thread" \
+	$(MAKE) BUILD=build/tsan BIN=build/tsan MPI=0 KINDS= CFLAGS="-O1 -g1 -fsanitize=thread" \
 	    build/tsan/train build/tsan/translate
 # The fuzzers tests/fuzz/*.c with libFuzzer, which only clang has; scripts/fuzz runs them.
 fuzz:
