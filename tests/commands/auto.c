@@ -8,9 +8,10 @@
 /* tokens: the size of the vocabulary, or NULL. */
 static void read_options(Settings *settings, char *tokens)
 {
-    char *argv[] = {"train", "--train-tsv",  "pairs.tsv", "--time",
-                    "7m",    "--vocab-size", tokens};
+    static char *argv[7] = {"train",  "--train-tsv", "pairs.tsv",
+                            "--time", "7m",          "--vocab-size"};
     Error error;
+    argv[6] = tokens;
     assert_true(settings_read(settings, tokens ? 7 : 5, argv, &error));
 }
 

@@ -13,7 +13,7 @@ if nm "$BIN/train" | grep -q -e __asan -e __tsan; then
 fi
 toy=$here/data/toy/model.safetensors
 language 60 10
-tiny=$("$latest" echo $tiny --valid-every 2 --max-updates 2 --quiet)
+tiny=$("$latest" echo $tiny --valid-every 2 --max-updates 2 --quiet | sed 's/--threads 1//')
 
 # ---- address space ----
 # limited KB COMMAND...: ended with 0, or with 1 and one sentence; or could not be loaded. Prints

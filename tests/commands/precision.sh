@@ -5,7 +5,7 @@ cd "$(dirname "$0")/../.." || exit 1
 . tests/fixtures/checks.sh
 
 language 400 60
-train() { "$BIN/train" $corpus $tiny --dropout 0.1 --valid-every 50 --quiet "$@" 2>err; }
+train() { "$latest" "$BIN/train" $corpus $tiny --dropout 0.1 --valid-every 50 --quiet "$@" 2>err; }
 losses() { sed -n '/"train"/s/.*"loss":\([^,}]*\).*/\1/p' "$1/metrics.jsonl"; }
 # close NAME RUN: each loss of its training is within 0.3 % of that of the run `bf16`, and not all are equal to float's.
 close() {
