@@ -87,17 +87,19 @@ bool utf8_is_shown(unsigned code)
 
 /* Writes what is shown of the first character to *end and moves *end on; returns the
  * character's length. */
-static int show_next(char **end, const char *text, bool keep_lines)
+static int show_next(char **end, const char *text, const char *keep)
 {
     unsigned code;
     int bytes = utf8_next(text, &code);
-    bool line = keep_lines && (code == '\n' || code == '\t');
-    bool bad = (code == REPLACEMENT && bytes == 1) || !(utf8_is_shown(code) || line);
+    char one[5];
+    utf8_encode(one, code);
+    bool bad =
+        (code == REPLACEMENT && bytes == 1) || !(utf8_is_shown(code) || strstr(keep, one));
     *end = mempcpy(*end, bad ? replacement : text, bad ? 3 : (size_t)bytes);
     return bytes;
 }
 
-char *utf8_clean(const char *text, size_t limit, bool keep_lines)
+char *utf8_clean(const char *text, size_t limit, const char *keep)
 {
     size_t length = limit ? strnlen(text, 4 * limit + 1) : strlen(text);
     char *clean = malloc(3 * length + sizeof ellipsis), *end = clean;
@@ -107,7 +109,7 @@ char *utf8_clean(const char *text, size_t limit, bool keep_lines)
             end = mempcpy(end, ellipsis, 3);
             break;
         }
-        text += show_next(&end, text, keep_lines);
+        text += show_next(&end, text, keep);
     }
     *end = 0;
     return clean;
@@ -117,7 +119,7 @@ bool utf8_fit(char *to, size_t size, const char *text)
 {
     while (*text) {
         char one[4], *end = one;
-        int bytes = show_next(&end, text, false);
+        int bytes = show_next(&end, text, "");
         size_t count = (size_t)(end - one);
         if (count >= size) break;
         to = mempcpy(to, one, count);
@@ -135,7 +137,7 @@ void utf8_vprint(FILE *out, const char *format, va_list arguments)
     if (length < 0) return;
     bool line = length > 0 && text[length - 1] == '\n';
     if (line) text[length - 1] = 0;
-    if ((clean = utf8_clean(text, 0, false))) fprintf(out, "%s%s", clean, line ? "\n" : "");
+    if ((clean = utf8_clean(text, 0, ""))) fprintf(out, "%s%s", clean, line ? "\n" : "");
     free(clean);
     free(text);
 }
@@ -150,7 +152,7 @@ void utf8_print(FILE *out, const char *format, ...)
 
 void utf8_put(FILE *out, const char *text, const char *ends)
 {
-    char *clean = isatty(fileno(out)) ? utf8_clean(text, 0, true) : NULL;
+    char *clean = isatty(fileno(out)) ? utf8_clean(text, 0, "\n\t") : NULL;
     for (const char *at = clean ? clean : text; *at; at++)
         fputs(strchr(ends, *at) ? replacement : (char[]){*at, 0}, out);
     free(clean);

@@ -35,9 +35,9 @@ bool utf8_is_shown(unsigned code);
 
 bool utf8_is_ascii(const char *text);
 
-/* A copy for free() of what is shown; with keep_lines newlines and tabs stay. It ends in an
- * ellipsis after `limit` characters; 0: no limit. NULL if memory is short. */
-char *utf8_clean(const char *text, size_t limit, bool keep_lines);
+/* A copy for free() of what is shown, and of the characters of `keep`. It ends in an ellipsis after
+ * `limit` characters; 0: no limit. NULL if memory is short. */
+char *utf8_clean(const char *text, size_t limit, const char *keep);
 
 /* to [size] (=) what is shown of text, in whole characters. Returns whether all of it
  * fits. */

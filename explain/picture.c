@@ -341,16 +341,15 @@ static void choose_colors(float *low, float *high, const Drawing *d)
         *high = steps[k];
 }
 
-/* "source → target", for free(). U+200E around texts from right to left keeps the order of the two, and
- * U+200F keeps their full stops within them. */
+/* "source → target", for free(). U+2067 and U+2069 around a text from right to left keep the order of its
+ * words and marks, and U+200E before them that of the two texts. */
 static char *title_of(const char *source, const char *target)
 {
     bool from = words_right_to_left(source), to = words_right_to_left(target);
-    const char *mark = from || to ? "\u200E" : "", *a = from ? "\u200F" : "",
-               *b = to ? "\u200F" : "";
     char *title;
     int length =
-        asprintf(&title, "%s%s%s%s%s → %s%s%s%s", mark, a, source, a, mark, mark, b, target, b);
+        asprintf(&title, "%s%s%s%s → %s%s%s", from || to ? "\u200E" : "", from ? "\u2067" : "",
+                 source, from ? "\u2069" : "", to ? "\u2067" : "", target, to ? "\u2069" : "");
     return length < 0 ? NULL : title;
 }
 

@@ -20,6 +20,7 @@
 
 enum { FAMILY = 100, FAMILIES = FAMILY + 40 };
 enum { LONGEST_LINE = 2000 };
+#define ISOLATES "\u2066\u2067\u2068\u2069"  // they order a text of several directions
 
 // clang-format off
 const Palette palette = {
@@ -192,7 +193,7 @@ bool canvas_save_document(const char *path, Canvas *canvas, const char *title, E
     if (!canvas_check(canvas, error)) return false;
     TextStream *document = &canvas->document;
     cairo_surface_t *surface = lib.cairo_get_target(canvas->cairo);
-    char *clean = utf8_clean(title, 0, false);
+    char *clean = utf8_clean(title, 0, ISOLATES);
     if (clean && canvas->format == CANVAS_PDF) {
         lib.cairo_pdf_surface_set_metadata(surface, CAIRO_PDF_METADATA_TITLE, clean);
         lib.cairo_pdf_surface_set_metadata(surface, CAIRO_PDF_METADATA_CREATE_DATE, "");
@@ -305,7 +306,7 @@ static PangoLayout *shape(PangoRectangle *box, Canvas *canvas, const char *text,
 {
     *box = (PangoRectangle){0};
     if (!*text) return NULL;
-    char *clean = utf8_clean(text, LONGEST_LINE, false);
+    char *clean = utf8_clean(text, LONGEST_LINE, ISOLATES);
     canvas->failed |= !clean;
     if (!clean) return NULL;
     PangoFontDescription *font = lib.pango_font_description_new();

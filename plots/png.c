@@ -59,7 +59,7 @@ static bool begin_file(PngFile *out, int width, int height, int type, const PngT
     png_set_pHYs(png, info, PIXELS_A_METRE, PIXELS_A_METRE, PNG_RESOLUTION_METER);
     png_set_sRGB(png, info, PNG_sRGB_INTENT_PERCEPTUAL);
     for (const PngText *text = texts; text && text->key; text++) {
-        out->text = utf8_clean(text->text, 0, true);
+        out->text = utf8_clean(text->text, 0, "\n\t");
         if (!out->text) return error_memory(error, "for a picture");
         png_text chunk = {.compression = utf8_is_ascii(out->text) ? PNG_TEXT_COMPRESSION_NONE
                                                                   : PNG_ITXT_COMPRESSION_NONE,

@@ -32,7 +32,7 @@ TEST(test_utf8)
         {"\u00A0\u200D\u200F\u2070é", "\u00A0\u200D\u200F\u2070é", 0, false},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        char *clean = utf8_clean(cases[i].in, cases[i].limit, cases[i].lines);
+        char *clean = utf8_clean(cases[i].in, cases[i].limit, cases[i].lines ? "\n\t" : "");
         assert_non_null(clean);
         assert_string_equal(clean, cases[i].out);
         free(clean);

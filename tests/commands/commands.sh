@@ -110,8 +110,8 @@ check "every package that is needed, and that the list is cut" grep -q \
 "$BIN/translate" --model strange --attention strange.png --quiet "$(sed -n 1p strange.s)" >out 2>err
 check "--quiet names none" test ! -s err
 check "an SVG names its sentence" grep -q "^<title>one two → " look.svg
-"$BIN/translate" --model run --attention look.svg --quiet --given "ذهبت." "one" >out
-check "and its translation from right to left behind it" grep -q "^<title>$(printf '\342\200\216one\342\200\216 → \342\200\216\342\200\217')ذهبت" look.svg
+"$BIN/translate" --model run --attention look.svg --quiet --given "ذهبت. two" "one" >out
+check "and its translation from right to left, in that order, behind it" grep -q "^<title>$(printf '\342\200\216one → \342\201\247')ذهبت. two$(printf '\342\201\251')<" look.svg
 check "a PDF is one" sh -c 'head -c 7 look.pdf | grep -q "%PDF-1."'
 ! command -v xmllint >/dev/null || check "an SVG is valid XML" xmllint --noout look.svg
 ! command -v pdftotext >/dev/null ||
