@@ -211,6 +211,7 @@ bool parameters_read(const OptionGroup *group, const json_t *request, Error *err
         snprintf(key, sizeof key, "%s", group->options[i].name);
         for (char *at = key; *at; at++) *at = *at == '-' ? '_' : *at;
         const json_t *value = json_object_get(request, key);
+        if (!value) value = json_object_get(request, group->options[i].name);  // as errors say
         if (!value || json_is_null(value)) continue;
         char *other = json_is_string(value)
                           ? NULL

@@ -29,7 +29,7 @@ typedef struct Exchange {
     double begin;
 } Exchange;
 
-/* Sets the options of a group that a request has, with `_` for `-`. A form has texts in place of numbers,
+/* Sets the options of a group that a request has, with `_` or `-`. A form has texts in place of numbers,
  * true and false, as JSON may have, too; null is nothing. */
 bool parameters_read(const OptionGroup *group, const json_t *request, Error *error);
 

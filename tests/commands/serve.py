@@ -125,6 +125,9 @@ if which == "all":
     refuses("a format in an array", 400, "format is no text", post("/translate", q="<b>x</b>", format=["html"], **PAIR))
     refuses("a number as prefix", 400, "prefix is no text", post("/attention", q=text, prefix=3, **PAIR))
     refuses("another head", 400, "head", post("/attention", q=text, head=99, **PAIR))
+    rollout = {"q": text, "format": "svg", "head": "rollout", **PAIR}
+    refuses("rollout of two sentences", 400, "choose `attention-kind` encoder", post("/attention", **rollout))
+    check("what its error says to choose", ask("POST", "/attention", {"attention-kind": "encoder", **rollout})[0] == 200)
     refuses("another sentence", 400, "sentences 1 to 1", post("/attention", q=text, sentence=7, **PAIR))
     refuses("a layer and a half", 400, "`layer` takes a whole number from 0 to 64, not '1.5'", post("/attention", q=text, layer=1.5, **PAIR))
     refuses("a number for a range", 400, "LOW:HIGH, from 0:1 inwards, such as 0:0.5, not '0.5'", post("/attention", q=text, range=0.5, **PAIR))
