@@ -211,7 +211,8 @@ void heatmap_bar(Canvas *canvas, int x, int y, int width, float low, float high)
     }
     for (int i = 0; i < 3; i++) {
         char figure[24];
-        snprintf(figure, sizeof figure, "%.3g", low + 0.5 * i * ((double)high - low));
+        const char *beyond = i == 0 && low > 0 ? "≤ " : i == 2 && high < 1 ? "≥ " : "";
+        snprintf(figure, sizeof figure, "%s%.3g", beyond, low + 0.5 * i * ((double)high - low));
         canvas_text(canvas, figure, x + 0.5 * i * width, y + 12,
                     (TextStyle){.size = 11, .color = palette.muted, .across = (Align)i});
     }

@@ -82,5 +82,5 @@ function colorBar() {
     pen.fillStyle = css(heat(high() * i / 255));
     pen.fillRect(i, 0, 1, 1);
   }
-  return make("div", { class: "bar" }, "attention weight  0", canvas, String(high()));
+  return make("div", { class: "bar" }, "attention weight  0", canvas, (high() < 1 ? "≥ " : "") + high());
 }

@@ -190,6 +190,22 @@ TEST(test_zeros_are_blank)
     canvas_free(page);
 }
 
+/* The last figure of the scale is "1", or "≥ 0.6": larger weights have the last colour, too. */
+TEST(test_scale)
+{
+    static const float weight[] = {0.5f, 0.9f};
+    HeatMap map = {.weight = weight, .rows = 1, .columns = 2};
+    HeatMapSection section = {.large = &map};
+    for (int cut = 0; cut < 2; cut++) {
+        AttentionPage page = {.sections = &section, .count = 1, .high = cut ? 0.6f : 1};
+        PagePlan plan;
+        Canvas *canvas = draw_page(&plan, &page);
+        int end = plan.width - 36;
+        assert_int_equal(count_inked(canvas, end - 40, 66, 18, 12, palette.page) > 0, cut);
+        canvas_free(canvas);
+    }
+}
+
 /* A title that is too long goes on in further lines: the page is higher, not wider. A single map
  * takes most of the page's width. */
 TEST(test_long_title)
