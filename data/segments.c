@@ -6,7 +6,7 @@
  *                            finds them in ends of words, too: German "s." in "alles.")
  *     J. S. Bach, e.g. Bonn  none after a single letter; in German none after "am 5."
  *     3. 5. 2020             none between numbers
- *     "Stop!" he said.       none between a closing mark and a small letter
+ *     "Stop!" he said.       none between a closing mark and a small letter or a particle: 「はい。」と言った。
  *     « Non ! » Il part.     one before closing marks moves behind them; so with ** and </b>
  *     「いや。」「はい。」     one behind opening brackets moves before them
  *     index?id=1             none without white space, but after a full stop beyond ASCII (। ።) or beside a wide character
@@ -81,12 +81,15 @@ static const char *const pattern[PATTERNS] = {
     [OPENING] = "[-\\p{Pd}]\\s+|[(\\p{Pi}\"'*_\\p{Sc}]|<(?!http)[A-Za-z][^<>]{0,99}>\\s*",
     [BEGINNING] = "[\\p{Lu}\\d{\\[%#@:`]|<?(https?:|www\\.)",                   // after a full stop
     [ITEM] = "([-\\p{Pd}]|\\(?(\\d{1,3}|[a-z])\\))\\s+",  // at a sentence's beginning: – (2) b)
-    [SHORT] =                                                                   // abbreviations before a small letter, and before "5" or "{name}"
+    [SHORT] =                                                                   // abbreviations before a small letter, before "5" or "{name}", and of titles
     "(?i:al|approx|ave|bzw|ca|capt|cf|co|corp|dept|dr|esp|etc|ft|inc|incl|jr|lbs?|lt|ltd|mlle|mme|mrs?|ms|mt|oz"
     "|prof|sgt|sq|sr|ste?|usw|vgl|vs)"
     "\\.\\s++(?!\\p{Lu})"
-    "|(?i:abb|abs|app|apr|arts?|aug|bd|ch|chap|dec|déc|dez|eqs?|ex|feb|figs?|jan|jul|jun|kap|mar|max|min|nos?|nov|nr"
-    "|oct|okt|pp|pt|rev|sect?|sept?|tab|tel|tél|ver|vols?)\\.\\s++(?!\\p{L})",
+    "|(?i:abb|abs|afb|app|apr|apt|arts?|aug|bd|blz|cap|ch|chap|čl|dec|déc|dez|env|eqs?|ex|feb|figs?|hwy|jan|jul|jun|kap|mar"
+    "|max|min|nos?|nov|nr|núm|obr|oct|odst|okt|págs?|para?|pp|ps|pt|réf|ref|rev|rys|\\p{L}{0,40}str|sect?|sept?|şek|tab|tel"
+    "|tél|ust|ver|vols?|αρ|άρθρ|παρ|σελ|гл|илл|рис|ст|стр|табл|тел)\\.\\s++(?!\\p{L})"
+    "|(?i:dhr|dott|dr|messrs|mevr|mgr|mrs?|prof|sig|sra?|srta|δρ|проф)\\.\\s|(Gen|Gov|Sen|Sn|St)\\.\\s++\\p{Lu}"
+    "|([A-HJ-WYZ])\\2\\.\\s",                                                   // EE. UU.
 };
 // clang-format on
 
@@ -166,7 +169,7 @@ static bool is_abbreviation(const struct SegmentTools *tools, const char *text, 
     UChar32 last = char_at(text, begin, end - 2, end);
     int letter = end - 1 - U8_LENGTH(last);
     UChar32 before = char_at(text, begin, letter - 1, end);
-    if (u_hasBinaryProperty(last, UCHAR_CASED) && !u_isalnum(before) && before != '\'' &&
+    if (u_isalpha(last) && !is_wide(last) && !u_isalnum(before) && before != '\'' &&
         before != 0x2019)  // not "don't."
         return true;
     if (u_isdigit(last) && !u_isdigit(char_at(text, begin, letter - 2, end)) &&
@@ -226,6 +229,9 @@ static int next_sentence(Finder *f, int begin, int at, int end)
     UChar32 last = char_at(text, begin, space - 1, end), first = char_at(text, at, at, end);
     UChar32 blank = char_at(text, space, space, end);
     bool ends = last > 0x7F && (opens || u_hasBinaryProperty(last, UCHAR_S_TERM));  // ። । ”“
+    bool particle =
+        first > 0x3060 && u_strchr32(u"とっをのがに", first);  // 「はい。」と言った。
+    if (is_closing(last) && particle) return 0;
     if (space == at) return ends || is_wide(last) || is_wide(first) ? at : 0;
     if (blank == 0xA0 || blank == 0x202F || (is_closing(last) && u_islower(first))) return 0;
     if (last != '.') return at;
@@ -396,8 +402,6 @@ static bool read_abbreviations(StringList *names, const char *language)
         ures_getUTF8StringByIndex(list, i, name, &size, true, &status);
         good = status != U_ZERO_ERROR || strings_add(names, name, NULL);
     }
-    if (!strcmp(language, "en"))  // CLDR lacks two
-        good = good && strings_add(names, "Dr.", NULL) && strings_add(names, "St.", NULL);
     ures_close(list);
     ures_close(bundle);
     return good;
