@@ -59,12 +59,17 @@ bool passages_open(Passages *p, const Bundle *bundle, const PassageConfig *confi
     return p->rules;
 }
 
+static void passage_free(Passage *passage)
+{
+    free(passage->text), free(passage->typed), free(passage->place);
+    strings_free(&passage->unknown);
+}
+
 void passages_clear(Passages *p)
 {
     idlines_clear(&p->lines);
     for (int i = 0; i < p->spans; i++) free(p->span[i].text);
-    for (int i = 0; i < p->count; i++)
-        free(p->passage[i].text), strings_free(&p->passage[i].unknown);
+    for (int i = 0; i < p->count; i++) passage_free(&p->passage[i]);
     p->count = p->spans = 0;
     p->begun = NULL;
 }
@@ -522,6 +527,9 @@ static bool unwrap(Passages *p, Passage *passage, Error *error)
     const Segments *segments = &p->segments;
     char *text = passage->text;
     size_t to = passage->tag, line = to;  // so far; where the line begins that s ends
+    passage->typed = strdup(text);
+    passage->place = malloc((passage->length + 1) * sizeof *passage->place);
+    if (!passage->typed || !passage->place) return error_memory(error, "for a text");
     for (int i = 0; i < segments->count; i++) {
         const Segment *s = &segments->segment[i];
         size_t bytes = s->end - s->begin;
@@ -530,11 +538,14 @@ static bool unwrap(Passages *p, Passage *passage, Error *error)
                     is_wrap(text + line, text, s);
         if (wrap) hyphen = hyphen_at(text, to, text + s->end);
         if (hyphen >= 0) to -= (size_t)hyphen;
-        else to = (size_t)((char *)memmove(text + to, text + s->begin, bytes) + bytes - text);
+        else
+            for (size_t at = s->begin; at < s->end; at++)
+                passage->place[to] = at, text[to++] = text[at];
         if (wrap && hyphen < 0) text[(to -= bytes - 1) - 1] = ' ';
         const char *end = wrap || !s->kept ? NULL : memrchr(text + to - bytes, '\n', bytes);
         if (end) line = (size_t)(end + 1 - text);
     }
+    passage->place[to] = passage->length;
     text[passage->length = to] = 0;
     return find_segments(p, passage, error);
 }
@@ -598,6 +609,6 @@ bool passages_add(Passages *p, const char *text, size_t length, Error *error)
         (p->kept || (find_tag(passage, p, error) && add_sentences(p, error))) &&
         unknown_words(&passage->unknown, &p->lines, passage->first, p->lines.count, error);
     p->count += good;
-    if (!good) free(passage->text), strings_free(&passage->unknown);
+    if (!good) passage_free(passage);
     return good;
 }

@@ -48,7 +48,9 @@ typedef struct Sentence {
 typedef struct Passage {
     char *text;
     size_t length,
-        tag;  // the bytes of the tag that it begins with, and those after it up to a word
+        tag;        // the bytes of the tag that it begins with, and those after it up to a word
+    char *typed;    // the text before its lines were joined, and the byte there of each byte
+    size_t *place;  // [length + 1] of the text; NULL if none were
     int first, count;    // its sentences; none if nothing is to translate
     long long line;      // its number, for the caller
     StringList unknown;  // words and characters that the model does not know
@@ -95,6 +97,12 @@ void passages_free(Passages *passages);   // does nothing for {0}
 /* Adds the unknown words of lines first .. end-1, without the punctuation around them. The list then
  * has each of its words once. */
 bool unknown_words(StringList *words, const IdLines *lines, int first, int end, Error *error);
+
+/* The place of a byte in the text as it was added. */
+static inline size_t passage_place(const Passage *passage, size_t byte)
+{
+    return passage->place ? passage->place[byte] : byte;
+}
 
 /* The span that a placeholder of a sentence or of its translation stands for; NULL if `id` is none.
  * seen: {0}, and the same for all of its tokens in their order. */

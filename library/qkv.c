@@ -291,7 +291,8 @@ static bool fill_sentences(TranslationResult *result, QkvTranslation *to,
         rest.text = copy_text(result, s->text), rest.score = s->hypothesis->score;
         rest.log_probability = s->hypothesis->log_probability;
         rest.tokens = s->hypothesis->length;
-        sentence[i] = (QkvSentence){source->begin, source->end, s->begin,
+        sentence[i] = (QkvSentence){passage_place(passage, source->begin),
+                                    passage_place(passage, source->end), s->begin,
                                     s->begin + strlen(s->text), rest};
         rest.token += rest.tokens, rest.id += rest.tokens, rest.each += rest.tokens;
         if (source->cut > to->cut) to->cut = source->cut;

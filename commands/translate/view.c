@@ -356,8 +356,9 @@ static bool put_answer(JsonWriter *json, const View *view, const Answer *answer,
                                 .score = s->hypothesis->score,
                                 .log_probability = s->hypothesis->log_probability};
         json_open(json, NULL);
-        put_range(json, "source", passage->text, &at[SOURCE], &characters[SOURCE],
-                  source->begin, source->end);
+        put_range(json, "source", passage->typed ? passage->typed : passage->text, &at[SOURCE],
+                  &characters[SOURCE], passage_place(passage, source->begin),
+                  passage_place(passage, source->end));
         put_range(json, "target", a->text, &at[TARGET], &characters[TARGET], s->begin,
                   s->begin + strlen(s->text));
         good = put_members(json, view, &one, NULL, source, show && a->count > 1, error);

@@ -66,6 +66,9 @@ printf '%s\n' 'jane visits africa  ' 'my sister does not see the red car' '> > j
     'jane visits africa | jane visits africa' 'jane visits africa | jane visits africa' >text
 printf '%s\n' "$one  " "$two" "> > $one" "> $two" "$one | $one" "$one | $one" >lines
 gives "but not what two blanks, another quotation or a row of a table ends" lines --wrapped
+printf '%s\n' '> jane vi-' '> sits paris. jane' '> sees a dog.' >text
+"$BIN/translate" --model "$here/data/toy/model.safetensors" --wrapped --split always --json <text >out 2>err
+check "and the places of sentences are those before" grep -q '"source":\[2,23\],.*"source":\[25,42\],' out
 printf '%s\n' '私は' '学生です。' 'Tom と' '行く' >text
 "$BIN/translate" --model "$here/data/toy/model.safetensors" --wrapped <text >out 2>err
 check "text without spaces is joined without them" grep -q ': 私は学生です, Tom, と行く$' err
