@@ -10,7 +10,7 @@
  *     « Non ! » Il part.     one before closing marks moves behind them; so with ** and </b>
  *     「いや。」「はい。」     one behind opening brackets moves before them
  *     index?id=1             none without white space, but after a full stop beyond ASCII (। ።) or beside a wide character
- *     M. Dupont              none at a no-break space
+ *     M. Dupont              none at a no-break space alone
  *     park. 3 men, it. {n}   one before a digit, a tag or a placeholder, but for "No. 5"; with [1] before the space, too
  *     he left. she slept.    one before a small letter in a text without capitals
  *
@@ -48,7 +48,7 @@ static const char *const pattern[PATTERNS] = {
     "|(\\d{1,4}\\.?|\\u00A7\\s?\\d{1,4}[a-z]?\\s)?(\\(?(\\d{1,4}[a-z]?|\\p{L}|[ivx]{2,7}|[IVX]{2,7})\\.?\\)){1,4}\\s"  // 1) (a) iv) a.) 1(b)(ii) § 1 (2)
     "|(\\d{1,3}(\\.\\d{1,3}){0,4}[a-z]?|[a-z]|[ivx]{2,7}|[IVX]{1,7})\\.\\s"
     "(?!\\p{L}\\.)"                                                             // 1. 1.2. 1a. IV., not I. M. Pei
-    "|\\d{1,3}[\\u3001\\uFF0E]|[一二三四五六七八九十]\\u3001(?![一二三四五六七八九十])"      // 1、一、
+    "|\\d{1,3}([\\u3001\\uFF0E]|\\.(?=\\p{Lu}[\\p{Ll} ]|\\p{Lo}))|[一二三四五六七八九十]\\u3001(?![一二三四五六七八九十])"  // 1、1.One 一、
     "|[\\u30FB\\uFF65\\u203B](?=\\p{L})"                                        // ・
     "|[(\\uFF08](\\d{1,4}|[\\u30A1-\\u30F3一二三四五六七八九十])[)\\uFF09](?=\\p{Lo})"          // （1）
     "|\\d{1,3}(:|/|\\.-)\\s(?=\\p{L})"                                          // 1: 1/ 1.-
@@ -233,7 +233,8 @@ static int next_sentence(Finder *f, int begin, int at, int end)
         first > 0x3060 && u_strchr32(u"とっをのがに", first);  // 「はい。」と言った。
     if (is_closing(last) && particle) return 0;
     if (space == at) return ends || is_wide(last) || is_wide(first) ? at : 0;
-    if (blank == 0xA0 || blank == 0x202F || (is_closing(last) && u_islower(first))) return 0;
+    bool fixed = (blank == 0xA0 || blank == 0x202F) && at - space == U8_LENGTH(blank);
+    if (fixed || (is_closing(last) && u_islower(first))) return 0;
     if (last != '.') return at;
     if (u_isdigit(first) && u_isdigit(char_at(text, begin, space - 2, end))) return 0;
     int word = space - 1;
