@@ -330,9 +330,11 @@ static void trim_quotes(const Passages *p, const char *text, size_t *begin, size
     if (first < last) U8_PREV_UNSAFE(text, last, closing);
     bool pair = opening && opening < 0x80 && strchr("([\"'", opening) &&
                 u_getBidiPairedBracket(opening) == closing;
+    int apart = abs(opening - closing);  // “ ” „ are neighbours, ‘ ’ ‚ too; « is 16 before »
     if (first < last &&
-        (pair || (is_strange_quote(p, opening, text, *begin, first) &&
-                  is_strange_quote(p, closing, text, last, *end))) &&
+        (pair ||
+         ((apart < 3 || apart == 16) && is_strange_quote(p, opening, text, *begin, first) &&
+          is_strange_quote(p, closing, text, last, *end))) &&
         !memmem(text + first, last - first, text + *begin, first - *begin) &&
         !memmem(text + first, last - first, text + last, *end - last))
         *begin = first, *end = last;

@@ -150,6 +150,8 @@ printf '%s\n' '“jane visits africa”' '« my sister does not see the red car 
     "'jane visits africa'" '[jane visits africa]' >text
 printf '%s\n' "“$one”" "« $two »" "($one.)" "\"$one\"" "'$one'" "[$one]" >lines
 gives "brackets and quotation marks around a sentence stay" lines
+translate '“jane visits ‘africa’' >out
+check "but two of different kinds are no pair" grep -q '^[^“]*$' out
 
 # ---- spans ----
 for span in '{name}' '%1$s' 'https://example.org/a?b=c' 'me@example.org' '`x = 1`' '1987' '12:30' '&amp;' '{{a.b}}' '😀' \
