@@ -573,7 +573,7 @@ char *span_text(const Span *span, const char *text)
     char *plain = strndup(span->replacement, span->length), *cased, *whole = NULL;
     if (!plain || span->written == CASE_SENTENCE) return plain;
     size_t length = span->written == CASE_UPPER ? span->length : strcspn(plain, " ");
-    if (text_in_case(&cased, plain, length, span->written, NULL)) {
+    if (text_in_case(&cased, plain, length, span->written, "", NULL)) {
         if (asprintf(&whole, "%s%s", cased, plain + length) < 0) whole = NULL;
         free(cased);
     }

@@ -226,14 +226,15 @@ bool text_lowered(char **out, const char *text, size_t length, LetterCase from, 
     return true;
 }
 
-bool text_in_case(char **out, const char *text, size_t length, LetterCase to, Error *error)
+bool text_in_case(char **out, const char *text, size_t length, LetterCase to,
+                  const char *language, Error *error)
 {
     UErrorCode status = U_ZERO_ERROR;
     size_t copied = 0, size = 3 * length + 1, n = 0;
     char *s = *out = size < INT32_MAX ? malloc(size) : NULL;  // ΐ has two bytes, Ϊ́ has six
     if (!s) return error_memory(error, "for a line of text");
     if (to == CASE_UPPER) {
-        UCaseMap *map = ucasemap_open("", 0, &status);
+        UCaseMap *map = ucasemap_open(language, 0, &status);
         ucasemap_utf8ToUpper(map, s, (int32_t)size, text, (int32_t)length, &status);
         ucasemap_close(map);
         if (U_FAILURE(status)) free(s), *out = NULL;
@@ -244,7 +245,8 @@ bool text_in_case(char **out, const char *text, size_t length, LetterCase to, Er
         memcpy(s + n, text + copied, word.begin - copied);
         n += word.begin - copied;
         copied = word.begin + (size_t)U8_LENGTH(word.first);
-        UChar32 capital = u_totitle(word.first);
+        bool dotted = word.first == 'i' && (!strcmp(language, "tr") || !strcmp(language, "az"));
+        UChar32 capital = dotted ? 0x130 : u_totitle(word.first);
         U8_APPEND_UNSAFE(s, n, capital);
     }
     *(char *)mempcpy(s + n, text + copied, length - copied) = 0;

@@ -65,5 +65,7 @@ typedef bool Capitalised(const void *context, const char *word, size_t length);
 bool text_lowered(char **out, const char *text, size_t length, LetterCase from, bool begins,
                   bool dotless, Capitalised *capitalised, const void *context, Error *error);
 
-/* *out (=) text in capitals, or with a capital at the beginning of each word, or as it is. */
-bool text_in_case(char **out, const char *text, size_t length, LetterCase to, Error *error);
+/* *out (=) text in capitals, or with a capital at the beginning of each word, or as it is. language:
+ * "tr" and "az" have İ of i, "el" no accents in capitals; "" if it is not known. */
+bool text_in_case(char **out, const char *text, size_t length, LetterCase to,
+                  const char *language, Error *error);

@@ -34,7 +34,7 @@ static int labels_of(const char *const *label, int count, const char *capitals)
         char *part;
         if (n && isalnum((unsigned char)label[n][0])) return 0;  // the next word
         if (!text_in_case(&part, label[n] + inside * dot, strlen(label[n] + inside * dot),
-                          CASE_UPPER, NULL))
+                          CASE_UPPER, "", NULL))
             return 0;
         size_t length = strlen(part);
         bool same = length && !strncmp(capitals, part, length);
@@ -68,7 +68,7 @@ bool labels_find(int *found, const char *const *label, int count, const char *wo
     if (!times && end != word && !*end && place >= 1 && place <= count)
         return *found = (int)place - 1, true;
     if (!times) {
-        if (!text_in_case(&capitals, word, strlen(word), CASE_UPPER, error)) return false;
+        if (!text_in_case(&capitals, word, strlen(word), CASE_UPPER, "", error)) return false;
         times = places_of(found, &last, &labels, label, count, word, capitals);
         free(capitals);
     }

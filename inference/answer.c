@@ -31,13 +31,15 @@ static bool restore_case(char **text, const Passages *p, const Sentence *s, Erro
     TextStream stream;
     SpanFinder finder = {0};
     LetterCase written = s->written;
+    char language[3];
+    bundle_language(language, p->bundle, TARGET);
     bool good = textstream_open(&stream) &&
                 spanfinder_open(&finder, p->span + s->span, s->spans + s->marks, error);
     for (const char *at = *text, *end = at; good && *at; at = end) {
         const CopySpan *found = NULL;
         while (*end && !(found = spanfinder_take(&finder, *text, end))) end++;
         char *piece;
-        good = text_in_case(&piece, at, (size_t)(end - at), written, error);
+        good = text_in_case(&piece, at, (size_t)(end - at), written, language, error);
         bool shout = found && s->shouted && !strcmp(found->text, COPYING_CAPITALS);
         if (good)
             fprintf(stream.out, "%s%s", piece, found && !shout ? found->text : ""), free(piece);

@@ -126,16 +126,17 @@ tr A-Z a-z <names >small
 check "a model without capitals reads none" grep -qF '"columns":["▁then","▁she","▁met","▁tom",".","</s>"]' out
 
 # A model that copies. Of the capitals it knows those of names alone.
-awk 'BEGIN { split("Tom Mary Jane Paul Anna", name); split("met saw took gave sold", verb)
+awk 'BEGIN { split("Tom Mary Jane Paul Anna", name); split("met saw took hired sold", verb)
     split("cats dogs cars hats maps", thing); for (i = 0; i < 125; i++)
-    print name[i % 5 + 1], verb[int(i / 5) % 5 + 1], thing[int(i / 25) + 1] "." }' >copies
-"$latest" "$BIN/train" $tiny --force --train-source copies --train-target copies --valid-split 4 --tokenizer bpe --vocab-size 70 --max-length 30 \
+    print name[i % 5 + 1], verb[int(i / 5) % 5 + 1], thing[int(i / 25) + 1] "." }' | tee copies >copies.tr
+"$latest" "$BIN/train" $tiny --force --train-source copies --train-target copies.tr --valid-split 4 --tokenizer bpe --vocab-size 70 --max-length 30 \
     --d-model 32 --max-updates 150 --batch-tokens 1000 --warmup 30 --learning-rate 0.01 --schedule cosine --dropout 0 --valid-epochs 50 \
     --output copies-model >/dev/null 2>&1
 printf '%s\n' 'Tom MET cats.' 'Mary <b>SAW</b> DOGS.' '(Jane took HATS.)' 'TOM MET CATS.' >text
 "$BIN/translate" --quiet --model copies-model <text >out
 check "words in capitals come back in capitals" cmp out text
 check "no space follows a wide full stop" sh -c "'$BIN/translate' --quiet --model copies-model 'Tom met 東京。 Paul met cats.' | grep -q '。Paul met cats'"
+check "the capital of i is that of the target language" sh -c "'$BIN/translate' --quiet --model copies-model 'PAUL HIRED DOGS.' | grep -q '^PAUL HİRED DOGS.$'"
 check "an unknown abbreviation stays" sh -c "'$BIN/translate' --quiet --model copies-model 'Paul met MJTA.' | grep -q MJTA"
 
 # ---- invisible characters ----

@@ -236,10 +236,22 @@ TEST(in_case)
         {"東京", CASE_UPPER, "東京"},
     };
     for (size_t i = 0; i < sizeof CASE / sizeof *CASE; i++) {
-        assert_true(text_in_case(&out, CASE[i].text, strlen(CASE[i].text), CASE[i].to, &error));
+        size_t length = strlen(CASE[i].text);
+        assert_true(text_in_case(&out, CASE[i].text, length, CASE[i].to, "", &error));
         assert_string_equal(out, CASE[i].wanted);
         free(out);
     }
+    static const char *const LOCAL[][3] = {{"tr", "iki ırmak", "İKİ IRMAK"},
+                                           {"el", "το ποτάμι", "ΤΟ ΠΟΤΑΜΙ"}};
+    for (int i = 0; i < 2; i++) {
+        const char *text = LOCAL[i][1];
+        assert_true(text_in_case(&out, text, strlen(text), CASE_UPPER, LOCAL[i][0], &error));
+        assert_string_equal(out, LOCAL[i][2]);
+        free(out);
+    }
+    assert_true(text_in_case(&out, "iki ırmak", 10, CASE_TITLE, "az", &error));
+    assert_string_equal(out, "İki Irmak");
+    free(out);
 }
 
 /* A megabyte of marks on one letter, of words, or of what is replaced. */
@@ -257,7 +269,7 @@ TEST(linear)
         LetterCase letters = text_case(text, length);
         assert_true(text_lowered(&out, text, length, letters, true, true, names, "", &error));
         free(out);
-        assert_true(text_in_case(&out, text, length, CASE_TITLE, &error));
+        assert_true(text_in_case(&out, text, length, CASE_TITLE, "", &error));
         free(out);
         free(text);
         assert_true((double)(clock() - begin) / CLOCKS_PER_SEC < 20);

@@ -36,7 +36,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         LetterCase to = text_case(text, length);
         for (int k = 0; k < 2; k++) {
             char *cased;
-            assert(k ? text_in_case(&cased, text, length, to, &error)
+            assert(k ? text_in_case(&cased, text, length, to, "tr", &error)
                      : text_lowered(&cased, text, length, to, true, true, NULL, NULL, &error));
             assert(utf8_is_valid(cased, strlen(cased), NULL));
             free(cased);
