@@ -215,9 +215,9 @@ static int next_sentence(Finder *f, int begin, int at, int end)
 {
     const char *text = f->text;
     bool opens = false;
-    for (UChar32 c;
-         U_GET_GC_MASK(c = char_at(text, begin, at - 1, at)) & (U_GC_PS_MASK | U_GC_PI_MASK);)
-        at -= U8_LENGTH(c), opens = true;
+    for (UChar32 c; U_GET_GC_MASK(c = char_at(text, begin, at - 1, at)) &
+                    (U_GC_PS_MASK | U_GC_PI_MASK | U_GC_CF_MASK);)
+        at -= U8_LENGTH(c), opens |= u_charType(c) != U_FORMAT_CHAR;
     if (at == begin) return 0;
     int space = before_space(text, begin, at), after = at, next;
     UChar32 mark = char_at(text, at, at, end);  // French opens with "« ", which is no end

@@ -135,6 +135,7 @@ static const struct Case {
     {"es", "1- ⟨Lea.⟩\n⟨4-5 casas⟩\n7- 3"},
     {"de", "⟨7- bis 9-jährige Kinder⟩"},
     {"ar", "١- ⟨افتح.⟩"},
+    {"ar", "⟨وصل القطار.⟩ +⟨\u200Fثم غادر.⟩ +⟨\u200B\"نعم.\"⟩"},
     {"zh", "3.⟨开门。⟩+⟨走。⟩"},
     {"en", "4.⟨Open it.⟩\n⟨5.5 litres⟩\n⟨6.txt⟩"},
     {"en", "⟨A dog runs.⟩\u00A0 +⟨It barks.⟩\u00A0\u00A0+⟨Mr.\u00A0Fox left.⟩"},
