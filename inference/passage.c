@@ -532,6 +532,7 @@ static bool unwrap(Passages *p, Passage *passage, Error *error)
     passage->typed = strdup(text);
     passage->place = malloc((passage->length + 1) * sizeof *passage->place);
     if (!passage->typed || !passage->place) return error_memory(error, "for a text");
+    for (size_t i = 0; i < to; i++) passage->place[i] = i;
     for (int i = 0; i < segments->count; i++) {
         const Segment *s = &segments->segment[i];
         size_t bytes = s->end - s->begin;
