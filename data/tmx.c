@@ -167,6 +167,23 @@ static void on_end(void *context, const char *name)
     if (!strcmp(name, "tu")) XML_StopParser(t->parser, XML_TRUE);
 }
 
+/* A reference to what is in another file, such as the DTD, which is not read. */
+static void on_other_file(void *context, const char *entity, int is_parameter)
+{
+    Tmx *t = context;
+    (void)entity;
+    if (is_parameter || !t->segment || t->code) return;
+    t->failed = "an entity that this file does not define: write the character itself";
+    XML_StopParser(t->parser, XML_FALSE);
+}
+
+static int on_external(XML_Parser parser, const char *entity, const char *base,
+                       const char *file, const char *name)
+{
+    (void)base, (void)file, (void)name;
+    return on_other_file(XML_GetUserData(parser), entity, false), XML_STATUS_OK;
+}
+
 Tmx *tmx_open(TextReader *reader, const char *line, size_t length, const int column[2],
               const char *languages)
 {
@@ -186,6 +203,8 @@ Tmx *tmx_open(TextReader *reader, const char *line, size_t length, const int col
     XML_SetUserData(t->parser, t);
     XML_SetElementHandler(t->parser, on_start, on_end);
     XML_SetCharacterDataHandler(t->parser, on_text);
+    XML_SetSkippedEntityHandler(t->parser, on_other_file);
+    XML_SetExternalEntityRefHandler(t->parser, on_external);
     return t;
 }
 

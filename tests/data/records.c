@@ -144,6 +144,12 @@ TEST(tmx)
          "removes those of control characters"},
         {TMX("<tu>" TUV("en", "a&nbsp;b") "</tu>" END), 1, 2,
          "2: undefined entity: write the character itself"},
+        {"<?xml version='1.0'?><!DOCTYPE tmx SYSTEM 'tmx14.dtd'>\n" TMX_BODY("en", "r&ocirc;le",
+                                                                             "fr", "b"),
+         1, 2, "2: an entity that this file does not define: write the character itself"},
+        {"<?xml version='1.0'?><!DOCTYPE tmx [<!ENTITY name SYSTEM 'name.txt'>]>\n" TMX_BODY(
+             "en", "&name; here", "fr", "b"),
+         1, 2, "2: an entity that this file does not define: write the character itself"},
         {TMX(END "<tmx/>"), 1, 2,
          "3: junk after document element: give each TMX as a file of its own"},
         {"<?xml version='1.0'?>\n<xliff/>\n", 1, 2,
