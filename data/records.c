@@ -29,6 +29,7 @@ static bool is_xml(const char *line)
     line += strspn(line, " \t");
     const char *name = line + strcspn(line, ": >");
     return !strncmp(line, "<?xml", 5) || !strncmp(line, "<tmx", 4) ||
+           !strncasecmp(line, "<!DOCTYPE tmx", 13) ||
            (*line == '<' && !strncmp(name, ":tmx", 4));
 }
 

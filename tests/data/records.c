@@ -192,6 +192,8 @@ TEST(tmx_languages)
          "<t:tuv LANG='fr'><t:seg>b</t:seg></t:tuv></t:tu></t:body></t:tmx>",
          NULL, "a>b|"},
         {"<!-- ours -->\n" TMX_BODY("en", "a", "fr", "b"), NULL, "a>b|"},
+        {"<!DOCTYPE tmx SYSTEM 'tmx14.dtd'>\n" TMX_BODY("en", "tea", "fr", "thé"), NULL,
+         "tea>thé|"},
         {" \n  <?xml version='1.0'?>" TMX_BODY("en", "a", "fr", "b"), NULL, ">|a>b|"},
         {TMX_BODY("en", "\n   one<ph type='lb'/>two\n  ", "fr", " b "), NULL, "one two>b|"},
     };
