@@ -174,10 +174,14 @@ typedef struct Rule {
     const char *source;
 } Rule;
 
+enum { LISTS = 4096 };
+
 struct SpanRules {
     Rule *rule;  // [count] the built-in one, then the user's
     int count;
     StringList terms;  // lines of term TAB translation, the longest term first
+    int *next;         // [terms + 1] the next term of the same list, from 1; 0: none
+    int first[LISTS];  // of terms that begin with the same two letters
 };
 
 /* Returns false and says in ICU's words what is wrong: "rule syntax" of U_REGEX_RULE_SYNTAX. */
@@ -244,6 +248,32 @@ static bool read_terms(StringList *terms, TextReader *reader, Error *error)
     return result == TEXT_END;
 }
 
+/* The list of the terms that begin with these letters, small or capital. */
+static size_t list_of(const char *text, size_t length, int letters)
+{
+    size_t hash = 0;
+    for (size_t i = 0; i < length && letters > 0; letters--) {
+        UChar32 c;
+        U8_NEXT(text, i, length, c);
+        c = u_foldCase(c, U_FOLD_CASE_DEFAULT);
+        if (c == 0x130 || c == 0x131) c = 'i';  // İ and ı
+        hash = hash * 61 + (size_t)c;
+    }
+    return hash % LISTS;
+}
+
+static bool list_terms(SpanRules *rules, Error *error)
+{
+    rules->next = calloc((size_t)rules->terms.count + 1, sizeof *rules->next);
+    if (!rules->next) return error_memory(error, "for the terms");
+    for (int k = rules->terms.count; k > 0; k--) {
+        const char *term = rules->terms.item[k - 1];
+        int *first = &rules->first[list_of(term, strcspn(term, "\t"), 2)];
+        rules->next[k] = *first, *first = k;
+    }
+    return true;
+}
+
 SpanRules *spanrules_open(char *const *regex, int count, const char *terms, Error *error)
 {
     SpanRules *rules = calloc(1, sizeof *rules);
@@ -253,7 +283,8 @@ SpanRules *spanrules_open(char *const *regex, int count, const char *terms, Erro
     good = good && add_regex(rules, BUILTIN, error);
     for (int i = 0; good && i < count; i++) good = add_regex(rules, regex[i], error);
     if (good && terms)
-        good = text_open(&reader, terms, error) && read_terms(&rules->terms, &reader, error);
+        good = text_open(&reader, terms, error) && read_terms(&rules->terms, &reader, error) &&
+               list_terms(rules, error);
     text_close(&reader);
     return good ? rules : (spanrules_free(rules), NULL);
 }
@@ -263,6 +294,7 @@ void spanrules_free(SpanRules *rules)
     if (!rules) return;
     for (int i = 0; i < rules->count; i++) uregex_close(rules->rule[i].regex);
     strings_free(&rules->terms);
+    free(rules->next);
     free(rules->rule);
     free(rules);
 }
@@ -412,20 +444,24 @@ static size_t term_end(const Finder *f, size_t i, const char *term, size_t lengt
     return i;
 }
 
-static bool find_terms(Finder *f, const StringList *terms)
+/* A term of one letter comes after those of more. */
+static bool find_terms(Finder *f, const SpanRules *rules)
 {
-    bool good = true;
-    for (size_t i = 0; good && terms->count && i < f->length; i++) {
+    for (size_t i = 0; rules->terms.count && i < f->length; i++) {
         bool found = U8_IS_TRAIL(f->text[i]) || !is_boundary(f, i);
-        for (int k = 0; k < terms->count && !found; k++) {
-            const char *term = terms->item[k], *target = strchr(term, '\t') + 1;
-            Span span = {.begin = i, .replacement = target, .length = strcspn(target, "\t")};
-            span.end = term_end(f, i, term, (size_t)(target - 1 - term), &span.written);
-            found = span.end && is_boundary(f, span.end);
-            if (found) good = add(f, span);
+        for (int letters = 2; letters > 0 && !found; letters--) {
+            int k = rules->first[list_of(f->text + i, f->length - i, letters)];
+            for (; k && !found; k = rules->next[k]) {
+                const char *term = rules->terms.item[k - 1], *target = strchr(term, '\t') + 1;
+                Span span = {
+                    .begin = i, .replacement = target, .length = strcspn(target, "\t")};
+                span.end = term_end(f, i, term, (size_t)(target - 1 - term), &span.written);
+                found = span.end && is_boundary(f, span.end);
+                if (found && !add(f, span)) return false;
+            }
         }
     }
-    return good;
+    return true;
 }
 
 /* Adds a run of unknown characters. It is a mark unless there are letters in it or on both sides. */
@@ -589,7 +625,7 @@ bool spans_find(Spans *spans, const SpanRules *rules, const char *text, size_t l
     spans->count = 0;
     for (int i = is_plain(&f); good && i < rules->count; i++)
         good = find_regex(&f, &rules->rule[i], !i);
-    good = good && find_terms(&f, &rules->terms);
+    good = good && find_terms(&f, rules);
     if (good && known) {
         select_spans(&f);
         good = find_unknown(&f, known, context);

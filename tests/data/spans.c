@@ -346,6 +346,27 @@ TEST(terms)
     spanrules_free(rules);
 }
 
+/* Of 8,000 terms, which would take many seconds one by one, each is found, small and in capitals. */
+TEST(many_terms)
+{
+    enum { TERMS = 8000, LINE = 24 };
+    char *terms = malloc(TERMS * LINE), *text = malloc(TERMS * LINE), *to = terms, *at = text;
+    for (int i = 0; i < TERMS; i++) {
+        to += sprintf(to, "%c%cot %d\tT\n", 'a' + i % 26, 'a' + i / 26 % 26, i);
+        at += sprintf(at, "%c%cOT %d, ", 'A' + i % 26, 'A' + i / 26 % 26, i);
+    }
+    write_terms(terms);
+    SpanRules *rules = spanrules_open(NULL, 0, path, &error);
+    assert_non_null(rules);
+    clock_t begin = clock();
+    assert_true(spans_find(&found, rules, text, (size_t)(at - text), NULL, NULL, &error));
+    assert_true((double)(clock() - begin) / CLOCKS_PER_SEC < 2);
+    assert_int_equal(found.count, TERMS);
+    spanrules_free(rules);
+    free(terms);
+    free(text);
+}
+
 /* The translation of a term gets the case in which the term was found: capitals only from capitals. */
 TEST(case_of_terms)
 {
