@@ -101,7 +101,7 @@ MANUAL   = $(addprefix $(BUILD)/manual/,qkv-train.1 qkv-translate.1 qkv-serve.1 
 all: $(BIN)/train $(BIN)/translate $(BIN)/serve $(BUILD)/libqkv.a $(BUILD)/$(SONAME) $(MANUAL)
 
 # Only ./train can be a rank of several.
-$(BUILD)/training/single.o: training/distributed.c
+$(BUILD)/training/single.o: training/distributed.c $(BUILD)/$(PROCESSOR)
 	@mkdir -p $(@D)
 	$(CC) $(CSTD) $(FLAGS) -c $< -o $@
 $(BIN)/translate: $(BUILD)/training/single.o

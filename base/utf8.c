@@ -69,6 +69,13 @@ size_t utf8_count(const char *text, size_t length)
     return count;
 }
 
+size_t utf8_move(Utf8Place *place, size_t byte)
+{
+    place->characters += utf8_count(place->text + place->bytes, byte - place->bytes);
+    place->bytes = byte;
+    return place->characters;
+}
+
 void utf8_encode(char text[5], unsigned code)
 {
     int more = (code >= 0x80) + (code >= 0x800) + (code >= 0x10000);  // bytes after the first

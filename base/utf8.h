@@ -25,6 +25,16 @@ bool utf8_is_valid(const char *bytes, size_t length, size_t *bad);
 /* The number of characters of valid UTF-8. */
 size_t utf8_count(const char *text, size_t length);
 
+/* A place in valid UTF-8: `bytes` of the text are so many characters. {.text = …} is its beginning. */
+typedef struct Utf8Place {
+    const char *text;
+    size_t bytes, characters;
+} Utf8Place;
+
+/* Moves the place on to a byte; returns the number of characters before it. Places in rising order
+ * take time in proportion to the text. */
+size_t utf8_move(Utf8Place *place, size_t byte);
+
 /* text (=) the character, which is below 0x110000, in UTF-8, and a zero */
 void utf8_encode(char text[5], unsigned code);
 

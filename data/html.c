@@ -27,6 +27,7 @@ static const char inline_names[] =
 static const char kept_names[] =
     "code iframe kbd math noembed noframes plaintext pre rp rt rtc samp script style svg "
     "template textarea var xmp";
+
 /* ---- parsing ---- */
 
 /* What Gumbo allocates for a document. It has no limits of its own: the elements of a malformed document can be

@@ -60,7 +60,7 @@ const Palette palette = {
     F(pango_layout_iter_get_run_readonly) F(pango_layout_iter_next_run) F(pango_layout_new) \
     F(pango_layout_set_ellipsize) F(pango_layout_set_font_description) \
     F(pango_layout_set_single_paragraph_mode) F(pango_layout_set_text) \
-    F(pango_layout_set_width) F(pango_layout_set_wrap)
+    F(pango_layout_set_width) F(pango_layout_set_wrap) F(pango_units_to_double)
 // clang-format on
 
 /* lib.cairo_fill is cairo_fill, and so on. */
@@ -78,11 +78,6 @@ static bool load(Error *error)
                      "cannot load Pango, which draws text in pictures: %s; install "
                      "libpangocairo-1.0-0",
                      dlerror());
-}
-
-static double units(int pango)
-{
-    return (double)pango / PANGO_SCALE;
 }
 
 /* ---- the page ---- */
@@ -339,14 +334,15 @@ double canvas_measure(Canvas *canvas, const char *text, TextStyle style)
     PangoRectangle box;
     PangoLayout *layout = shape(&box, canvas, text, style);
     if (layout) lib.g_object_unref(layout);
-    return units(box.width);
+    return lib.pango_units_to_double(box.width);
 }
 
 static void show_text(cairo_t *cairo, PangoLayout *layout, const PangoRectangle *box, double x,
                       double y, TextStyle style)
 {
-    double left = -units(box->x), top = 0, width = units(box->width),
-           baseline = units(lib.pango_layout_get_baseline(layout));
+    double left = -lib.pango_units_to_double(box->x), top = 0,
+           width = lib.pango_units_to_double(box->width),
+           baseline = lib.pango_units_to_double(lib.pango_layout_get_baseline(layout));
     if (style.across != ALIGN_START) left -= width * (style.across == ALIGN_END ? 1 : 0.5);
     if (style.middle) top = 0.36 * style.size - baseline;  // half a digit
     lib.cairo_save(cairo);
@@ -361,7 +357,8 @@ static void show_text(cairo_t *cairo, PangoLayout *layout, const PangoRectangle 
     lib.pango_cairo_show_layout(cairo, layout);
     lib.cairo_new_path(cairo);
     if (style.underlined) {
-        lib.cairo_rectangle(cairo, left + units(box->x), top + baseline + 2, width, 1);
+        lib.cairo_rectangle(cairo, left + lib.pango_units_to_double(box->x), top + baseline + 2,
+                            width, 1);
         lib.cairo_fill(cairo);
     }
     lib.cairo_restore(cairo);
@@ -376,5 +373,5 @@ double canvas_text(Canvas *canvas, const char *text, double x, double y, TextSty
         show_text(canvas->cairo, layout, &box, x, y, style);
     }
     if (layout) lib.g_object_unref(layout);
-    return units(box.height);
+    return lib.pango_units_to_double(box.height);
 }

@@ -89,33 +89,24 @@ static json_t *texts_json(const char *const *text, int count)
     return list;
 }
 
-/* Where ranges of a text are taken, one after the other. */
-typedef struct Place {
-    const char *text;
-    size_t at, count;  // bytes, and the characters in them
-} Place;
-
-/* The characters up to a byte, at place->at or later. */
-static json_t *count_json(Place *place, size_t end)
+/* A range of a text in characters. */
+static json_t *range_json(Utf8Place *place, size_t begin, size_t end)
 {
-    place->count += utf8_count(place->text + place->at, end - place->at), place->at = end;
-    return json_integer((json_int_t)place->count);
+    json_int_t first = (json_int_t)utf8_move(place, begin);
+    return json_pack("[I,I]", first, (json_int_t)utf8_move(place, end));
 }
 
 /* What is doubtful about a translation, and where its sentences are, in characters. */
 static json_t *details_json(const char *text, const QkvTranslation *t)
 {
     json_t *sentences = json_array();
-    Place source = {.text = text}, target = {.text = t->hypothesis[0].text};
+    Utf8Place source = {.text = text}, target = {.text = t->hypothesis[0].text};
     for (int i = 0; i < t->sentences; i++) {
         const QkvSentence *s = &t->sentence[i];
-        json_t *from = count_json(&source, s->source_begin),
-               *from_end = count_json(&source, s->source_end),
-               *to = count_json(&target, s->target_begin),
-               *to_end = count_json(&target, s->target_end);
-        json_array_append_new(sentences,
-                              json_pack("{s:[o,o],s:[o,o],s:f}", "source", from, from_end,
-                                        "target", to, to_end, "score", s->translation.score));
+        json_t *from = range_json(&source, s->source_begin, s->source_end),
+               *to = range_json(&target, s->target_begin, s->target_end);
+        json_array_append_new(sentences, json_pack("{s:o,s:o,s:f}", "source", from, "target",
+                                                   to, "score", s->translation.score));
     }
     return json_pack("{s:i,s:b,s:b,s:o,s:o,s:o}", "cut", t->cut, "limit", t->limit, "doubtful",
                      t->doubtful, "missing", texts_json(t->missing, t->missing_count),

@@ -17,8 +17,8 @@
 enum { FEW = 20 };  // pairs, too few to say that they are all the same
 
 /* column (=) the two columns of a table with TABs that look like text, with a space or beyond ASCII and
- * no digit at the beginning, by the first line that has two; *columns (=) all columns of the last line that was read, 0 if the
- * file is a pipe or has one side. false: there is none, or these were read. */
+ * no digit at the beginning, by the first line that has two; *columns (=) all columns of the last line
+ * that was read, 0 if the file is a pipe or has one side. false: there is none, or these were read. */
 static bool find_columns(int column[SIDES], int *columns, const CorpusFile *file)
 {
     enum { LINES = 100 };

@@ -240,15 +240,13 @@ static void put_doubts(JsonWriter *json, const TextAnswer *a, const Sentence *so
     json_put_bool(json, "doubtful", doubtful);
 }
 
-/* "KEY":[begin,end], counted in characters of a text of which *at bytes have *count. */
-static void put_range(JsonWriter *json, const char *key, const char *text, size_t *at,
-                      size_t *count, size_t begin, size_t end)
+/* "KEY":[begin,end], counted in characters. */
+static void put_range(JsonWriter *json, const char *key, Utf8Place *place, size_t begin,
+                      size_t end)
 {
-    size_t before = *count + utf8_count(text + *at, begin - *at);
-    *count = before + utf8_count(text + begin, end - begin), *at = end;
     json_open_array(json, key);
-    json_put_integer(json, NULL, (int64_t)before);
-    json_put_integer(json, NULL, (int64_t)*count);
+    json_put_integer(json, NULL, (int64_t)utf8_move(place, begin));
+    json_put_integer(json, NULL, (int64_t)utf8_move(place, end));
     json_close(json);
 }
 
@@ -344,7 +342,8 @@ static bool put_answer(JsonWriter *json, const View *view, const Answer *answer,
     const Passage *passage = view->passage;
     const Sentence *source = view->passages->sentence + passage->first;
     bool whole = a->count == 1 && source->begin == 0 && source->end == passage->length;
-    size_t at[SIDES] = {0}, characters[SIDES] = {0};
+    Utf8Place typed = {.text = passage->typed ? passage->typed : passage->text},
+              translated = {.text = a->text};
     bool good = put_members(json, view, a, &answer->links, source, show, error);
     if (whole || !a->count) return good;
     json_open_array(json, "sentences");
@@ -356,11 +355,9 @@ static bool put_answer(JsonWriter *json, const View *view, const Answer *answer,
                                 .score = s->hypothesis->score,
                                 .log_probability = s->hypothesis->log_probability};
         json_open(json, NULL);
-        put_range(json, "source", passage->typed ? passage->typed : passage->text, &at[SOURCE],
-                  &characters[SOURCE], passage_place(passage, source->begin),
+        put_range(json, "source", &typed, passage_place(passage, source->begin),
                   passage_place(passage, source->end));
-        put_range(json, "target", a->text, &at[TARGET], &characters[TARGET], s->begin,
-                  s->begin + strlen(s->text));
+        put_range(json, "target", &translated, s->begin, s->begin + strlen(s->text));
         good = put_members(json, view, &one, NULL, source, show && a->count > 1, error);
         if (a->count > 1) snapshot_drop(&s->lazy);
         json_close(json);
