@@ -264,29 +264,39 @@ static std::string rules_file(const Rules &rules)
     return "/proc/self/fd/" + std::to_string(file);
 }
 
-/* All rules of a table: of the library's, read from a small model that contains it. */
-static Rules named_rules(const std::string &name)
+/* The library's table of rules, read from a small model that contains it: normalization_rule_name or
+ * normalization_rule_tsv. */
+static std::string table(const std::string &option, const std::string &value)
 {
-    if (name.find("text") == 0) return text_rules(named_rules("nmt_nfkc" + name.substr(4)));
     const Sentences none = {};
     Sample sample(&none, 1, "a");
     std::string model;
-    const Options options{{"model_type", "char"},
-                          {"vocab_size", "5"},
-                          {"normalization_rule_name", name},
-                          {"minloglevel", "3"}};
+    const Options options{
+        {"model_type", "char"}, {"vocab_size", "5"}, {option, value}, {"minloglevel", "3"}};
     const Status status = SentencePieceTrainer::Train(options, &sample, &model);
     if (!status.ok()) throw std::runtime_error(reason(status.error_message()));
+    Error error;
+    Pieces pieces;
+    if (!pieces_read(&pieces, model.data(), model.size(), &error))
+        throw std::runtime_error(error.text);
+    std::string charsmap((const char *)pieces.normalizer.charsmap.at,
+                         pieces.normalizer.charsmap.count);
+    pieces_free(&pieces);
+    return charsmap;
+}
+
+static Rules named_rules(const std::string &name)
+{
+    if (name.find("text") == 0) return text_rules(named_rules("nmt_nfkc" + name.substr(4)));
     Rules rules;
     Error error;
     auto add = [](void *context, const char *from, const char *to) {
         (*static_cast<Rules *>(context))[from] = to;
     };
-    Pieces pieces;
-    if (!pieces_read(&pieces, model.data(), model.size(), &error) ||
-        !charsmap_rules(pieces.normalizer.charsmap, &rules, add, &error))
+    const std::string charsmap = table("normalization_rule_name", name);
+    if (!charsmap_rules({(const unsigned char *)charsmap.data(), charsmap.size()}, &rules, add,
+                        &error))
         throw std::runtime_error(error.text);
-    pieces_free(&pieces);
     return rules;
 }
 
@@ -322,15 +332,14 @@ static Options training_options(const TokenizerSettings *settings)
     for (int i = 0; settings->tags && i < settings->tags->count; i++)
         symbols += std::string(",") + settings->tags->item[i];
     if (!symbols.empty()) options["user_defined_symbols"] = symbols.substr(1);
-    if (words) {
-        options["normalization_rule_tsv"] =
-            rules_file(word_rules(named_rules(name), settings->placeholders));
-        options["denormalization_rule_tsv"] = rules_file(glue_rules());
-    } else if (name.find("text") == 0) {
-        options["normalization_rule_tsv"] = rules_file(named_rules(name));
-    } else {
-        options["normalization_rule_name"] = name;
+    options["normalization_rule_name"] = name;
+    if (words || name.find("text") == 0) {
+        Rules rules = named_rules(name);
+        if (words) rules = word_rules(rules, settings->placeholders);
+        options["normalization_rule_name"] = "user_defined";
+        options["precompiled_charsmap"] = table("normalization_rule_tsv", rules_file(rules));
     }
+    if (words) options["denormalization_rule_tsv"] = rules_file(glue_rules());
     return options;
 }
 
@@ -374,9 +383,9 @@ static bool reply_with(const std::string &text)
     return !ftruncate(2, 0) && !lseek(2, 0, SEEK_SET) && write_all(2, text);
 }
 
-/* Learns a model, writes it to `reply`, in place of messages, and ends the process. The model
- * contains the names of the files of rules, so descriptors are always the same: the reply is 2
- * and 3, the rules are 4 and 5. _exit skips what the parent registered with atexit. */
+/* Learns a model, writes it to `reply`, in place of messages, and ends the process. A word model
+ * contains the name of the file of rules for decoding, so descriptors are always the same: the reply is 2
+ * and 3, rules are 4 and 5. _exit skips what the parent registered with atexit. */
 [[noreturn]] static void child(int reply, const Sentences *text, int texts,
                                const TokenizerSettings *settings)
 {
