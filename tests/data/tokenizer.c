@@ -296,7 +296,8 @@ static bool placeholder_settings(TokenizerSettings *settings, int i)
                                     .placeholders = true};
     settings->byte_fallback = i / TOKENIZER_TYPES == 1 && settings->type < TOKENIZER_WORD;
     settings->lowercase = i / TOKENIZER_TYPES == 2;
-    settings->normalization = i / TOKENIZER_TYPES == 3 ? NORMALIZATION_IDENTITY : 0;
+    if (i / TOKENIZER_TYPES == 3 || (settings->type == TOKENIZER_WORD && !settings->lowercase))
+        settings->normalization = NORMALIZATION_IDENTITY;
     return i < 4 * TOKENIZER_TYPES;
 }
 
@@ -562,7 +563,7 @@ TEST(bad_settings)
     memset(longest, 'a', 5000), longest[5000] = 0;
     const char *const LONG[] = {longest};
 #define BPE  .type = TOKENIZER_BPE
-#define WORD .type = TOKENIZER_WORD
+#define WORD .type = TOKENIZER_WORD, .normalization = NORMALIZATION_IDENTITY
 #define CHAR .type = TOKENIZER_CHAR
     const struct {
         const char *const *text;
@@ -587,7 +588,7 @@ TEST(bad_settings)
         {BLANK, 3, {CHAR, .vocab_size = 99}, "no text to learn"},
         {GONE, 3, {.vocab_size = 99}, "normalisation removes"},
         {GONE, 3, {BPE, .vocab_size = 99}, "normalisation removes"},
-        {GONE, 3, {WORD, .vocab_size = 99}, "normalisation removes"},
+        {GONE, 3, {.type = TOKENIZER_WORD, .vocab_size = 99}, "normalisation removes"},
         {GONE, 3, {CHAR, .vocab_size = 99}, "normalisation removes"},
         {RESERVED, 2, {.vocab_size = 99}, "no text to learn"},
         {LONG, 1, {.vocab_size = 99}, "no text to learn"},
