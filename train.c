@@ -66,7 +66,7 @@ enum { RECORDERS = 2 };
  * pictures, from ENDS on those of the recorders. A failure is said at once unless the run is ending,
  * but a sentence only once from one validation to the next; and at the end if no later try was good.
  * It then fails the run, unless it is that of a picture. */
-enum { LAST, BEST, VALIDATED, RECORDS, LOSS, ATTENTION, ENDS, OUTPUTS = ENDS + RECORDERS };
+enum { LAST, BEST, VALIDATED, RECORDS, PICTURES, ENDS, OUTPUTS = ENDS + RECORDERS };
 static Error failure[OUTPUTS];  // "": none
 static bool ending;
 
@@ -229,7 +229,7 @@ static bool validate_candidate(Run *run, Error *error)
     if (ema) transformer_use(&run->model, ema);
     bool good = run_validate(run, error);
     bool best = good && record(run, error);
-    if (good) tried(ATTENTION, !best || pictures_attention(run, error), error);
+    if (best && !pictures_attention(run, error)) tried(PICTURES, false, error);
     transformer_use(&run->model, weights);
     return good || v->ids.stopped ||
            (isfinite(v->quality.loss) && !tried(VALIDATED, false, error));
@@ -270,7 +270,7 @@ static bool validate(Run *run, Error *error)
     good = distributed_agree(good, error) &&
            distributed_share(&run->progress, sizeof run->progress, error) &&
            save_last(run, error);
-    if (good && first) tried(LOSS, pictures_loss(run, error), error);
+    if (good && first) tried(PICTURES, pictures_validation(run, error), error);
     return good;
 }
 
@@ -301,12 +301,13 @@ static bool validate_best(Run *run, Error *error)
 /* The pictures of the last validation, if the run was killed before it drew them. */
 static void draw_again(Run *run, Error *error)
 {
-    if (!run->progress.validated) return;
-    if (written(run, "loss.png") < written(run, "last.safetensors"))
-        tried(LOSS, pictures_loss(run, error), error);
-    if (run->validation.translations &&
-        written(run, "attention.png") < written(run, "best.safetensors"))
-        tried(ATTENTION, validate_best(run, error), error);
+    bool attention = run->validation.translations &&
+                     written(run, "attention.png") < written(run, "best.safetensors");
+    if (!run->progress.validated ||
+        (!attention && written(run, "loss.png") >= written(run, "last.safetensors")))
+        return;
+    bool good = (!attention || validate_best(run, error)) && pictures_validation(run, error);
+    tried(PICTURES, good, error);
 }
 
 /* ---- the training ---- */

@@ -83,16 +83,11 @@ static bool draw_loss(const Run *run, const char *path, Error *error)
     return good;
 }
 
-bool pictures_loss(Run *run, Error *error)
-{
-    return pictures_draw(draw_loss, "loss.png", run, error);
-}
-
 /* ---- attention.png ---- */
 
 enum { PICTURE_WORDS = 40 };
 
-static Snapshot *snapshot;  // to draw
+static Snapshot *snapshot;  // to draw, or NULL; its model may have other weights by then
 
 static bool draw_attention(const Run *run, const char *path, Error *error)
 {
@@ -123,9 +118,28 @@ bool pictures_attention(Run *run, Error *error)
     int word[PICTURE_WORDS], words = at_most(best->length, PICTURE_WORDS);
     memcpy(word, best->id, (size_t)words * sizeof *word);
     word[words - 1] = ID_END;
+    snapshot_close(snapshot);
     snapshot =
         snapshot_open(&run->model, pair.id[SOURCE], pair.length[SOURCE], word, words, error);
-    bool good = snapshot && pictures_draw(draw_attention, "attention.png", run, error);
-    snapshot_close(snapshot);
+    return snapshot;
+}
+
+/* ---- both, in one process, since each has to load fonts ---- */
+
+static bool draw_validation(const Run *run, const char *path, Error *error)
+{
+    char attention[PATH_MAX];
+    Error first;
+    bool loss = draw_loss(run, path, &first);
+    bool good =
+        !snapshot || draw_attention(run, run_file(attention, run, "attention.png"), error);
+    if (!loss) *error = first;
+    return loss && good;
+}
+
+bool pictures_validation(Run *run, Error *error)
+{
+    bool good = pictures_draw(draw_validation, "loss.png", run, error);
+    snapshot_close(snapshot), snapshot = NULL;
     return good;
 }

@@ -9,11 +9,12 @@
 typedef bool Draw(const Run *run, const char *path, Error *error);
 bool pictures_draw(Draw *draw, const char *name, Run *run, Error *error);
 
-/* loss.png: loss, BLEU and learning rate, from the metrics so far. */
-bool pictures_loss(Run *run, Error *error);
+/* loss.png: loss, BLEU and learning rate, from the metrics so far; and attention.png, if there is a
+ * new snapshot for it. */
+bool pictures_validation(Run *run, Error *error);
 
-/* attention.png: that of a translation. Call it after the validation of a new best model, whose
- * weights the run's model still has. */
+/* Takes the snapshot of a translation for attention.png. Call it after the validation of a new best
+ * model, whose weights the run's model still has. */
 bool pictures_attention(Run *run, Error *error);
 
 /* A picture of what is recorded while the model learns. */

@@ -4,7 +4,7 @@
 # sentence; the checkpoint that was there before, or the new one, is there and whole.
 #
 # Of each function in each scenario the first call fails, in another run the second, and so on. If
-# there are more than 10 calls, 3 of them fail, spread over all; with FAULTS=all 400 of them, and
+# there are more than 6 calls, 3 of them fail, spread over all; with FAULTS=all 400 of them, and
 # pictures in all formats. SCENARIOS and FAULT_NAMES choose some scenarios and functions.
 cd "$(dirname "$0")/../.." || exit 1
 . tests/fixtures/checks.sh
@@ -19,7 +19,7 @@ mkfifo fonts.conf
 (FONTCONFIG_FILE="$PWD/fonts.conf" timeout 100 "$BIN/translate" --model "$here/data/toy/model.safetensors" \
     --attention waits.png jane >waits.out 2>waits.err; echo $? >waits.status) &
 
-most=10 spread=3 formats=
+most=6 spread=3 formats=
 [ "${FAULTS:-}" != all ] || most=400 spread=400 formats="svg pdf"
 language 60 10
 tiny=$("$latest" echo $tiny --d-model 8 --ffn 8 --valid-every 1 \
