@@ -202,11 +202,10 @@ static bool read_tokenizers(CheckpointFile *c, const Folder *f, Error *error)
 bool marian_is_folder(const char *folder)
 {
     char path[PATH_MAX];
-    if (access(file_in(path, folder, WEIGHTS), F_OK) ||
-        access(file_in(path, folder, CONFIG), F_OK))
-        return false;
+    if (access(file_in(path, folder, CONFIG), F_OK)) return false;
     json_t *config = read_json(folder, CONFIG, NULL);
-    bool is = !config || json_object_get(config, "model_type");
+    bool is = config ? json_object_get(config, "model_type") != NULL
+                     : access(file_in(path, folder, WEIGHTS), F_OK) == 0;
     json_decref(config);
     return is;
 }
@@ -216,8 +215,12 @@ bool marian_open(CheckpointFile *c, const char *folder, Error *error)
     char path[PATH_MAX];
     Folder f = {.name = folder};
     *c = (CheckpointFile){0};
-    if (!safetensors_open(&c->file, file_in(path, folder, WEIGHTS), NULL, 0, error))
-        return false;
+    if (access(file_in(path, folder, WEIGHTS), F_OK))
+        return error_set(error,
+                         "'%s' has no %s: scripts/import makes a folder that has it from one "
+                         "with pytorch_model.bin",
+                         folder, FILES[WEIGHTS]);
+    if (!safetensors_open(&c->file, path, NULL, 0, error)) return false;
     bool good = (f.config = read_json(folder, CONFIG, error)) && check_config(&f, error) &&
                 read_config(c, &f, error) && (f.vocab = read_json(folder, VOCAB, error)) &&
                 order_tokens(c, &f, error) && read_tokenizers(c, &f, error);

@@ -11,7 +11,7 @@
 #include "model/checkpoint.h"
 #include "model/transformer.h"
 
-/* Whether a folder has model.safetensors and a config.json of MarianMT, or one that cannot be read:
+/* Whether a folder has a config.json of MarianMT, or model.safetensors and one that cannot be read:
  * marian_open says why. */
 bool marian_is_folder(const char *folder);
 

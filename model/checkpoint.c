@@ -163,7 +163,8 @@ static bool read_metadata(CheckpointFile *c, Error *error)
     if (!format || strcmp(format, "qkv") || !version || !c->config)
         return error_set(error,
                          "'%s' is a safetensors file, but no checkpoint of this program: "
-                         "its metadata lack format \"qkv\", a version or a config",
+                         "its metadata lack format \"qkv\", a version or a config; of a "
+                         "MarianMT model, name the folder",
                          c->file.path);
     if (strcmp(version, VERSION))
         return error_set(error,

@@ -72,3 +72,7 @@ variant broken && echo '{' >broken/vocab.json
 wrong "a broken vocab.json" 1 "broken/vocab.json:" translate --model broken one
 variant spm && echo x >spm/source.spm
 wrong "a broken source.spm" 1 "spm/source.spm'" translate --model spm one
+wrong "the weights without their folder" 1 "of a MarianMT model, name the folder" \
+    translate --model spm/model.safetensors one
+mv spm/model.safetensors spm/pytorch_model.bin
+wrong "a folder before scripts/import" 1 "'spm' has no model.safetensors: scripts/import makes" translate --model spm one
