@@ -316,7 +316,9 @@ static struct MHD_Daemon *listen_at(Server *server, int *port, Error *error)
     else
         error_set(error, "cannot listen at %s, port %d: %s%s", settings->address,
                   settings->port, strerror(reason),
-                  reason == EADDRINUSE ? "; --port N names another port" : "");
+                  reason == EADDRINUSE ? "; --port N names another port"
+                  : reason == EAGAIN ? ": allow more memory (ulimit -v) or threads (ulimit -u)"
+                                     : "");
     return daemon;
 }
 

@@ -286,7 +286,9 @@ static bool start_lane(Lane *lane, Service *s, int threads, int translator_threa
     while (lane->thread && lane->threads < threads)
         if (pthread_create(&lane->thread[lane->threads], NULL, work, lane)) break;
         else lane->threads++;
-    return lane->threads == threads || error_set(error, "cannot start %d threads", threads);
+    return lane->threads == threads ||
+           error_set(error, "cannot start a thread: allow more memory (ulimit -v) or threads "
+                            "(ulimit -u), or fewer --threads");
 }
 
 Service *service_start(const ServeSettings *settings, Error *error)

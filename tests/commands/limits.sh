@@ -85,7 +85,7 @@ for files in 8 11 64; do
 done
 
 # ---- threads ----
-mkdir open && cp "$BIN/train" "$BIN/translate" "$toy" train.? valid.? open 2>/dev/null
+mkdir open && cp "$BIN/train" "$BIN/translate" "$BIN/serve" "$toy" train.? valid.? open 2>/dev/null
 chmod -R a+rwX "$scratch"
 alone() { (cd open && timeout 60 prlimit --nproc=1 setpriv --reuid 65534 --regid 65534 --clear-groups "$@" >../out 2>../err); }
 if alone ./translate --version; then
@@ -95,6 +95,8 @@ if alone ./translate --version; then
     check "with more: a sentence" sh -c 'test $0 -eq 1 && grep -q "^translate: cannot start thread 2 of 4: " err' $?
     alone ./train $corpus $tiny --threads 1 --output run
     check "a tokenizer: a sentence" sh -c 'test $0 -eq 1 && grep -q "^train: cannot learn\|^train: cannot start a thread to learn a tokenizer: .*ulimit -u" err' $?
+    alone ./serve --model en-fr=model.safetensors --port 0
+    check "./serve: a sentence" sh -c 'test $0 -eq 1 && grep -q "^serve: cannot start a thread: .*ulimit -u" err' $?
 else
     echo "skipped a limit of threads: needs prlimit, setpriv and root"
 fi
