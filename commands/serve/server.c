@@ -123,17 +123,19 @@ static enum MHD_Result add_field(void *context, enum MHD_ValueKind kind, const c
     return MHD_YES;
 }
 
-static void read_form(Exchange *e)
+/* false: its Content-Type is none of a form. */
+static bool read_form(Exchange *e)
 {
     enum { BUFFER = 1 << 16 };
     Form form = {.exchange = e};
     struct MHD_PostProcessor *post =
         MHD_create_post_processor(e->connection, BUFFER, add_field, &form);
-    if (!post) return;
+    if (!post) return false;
     MHD_post_process(post, e->body, e->length);
     MHD_destroy_post_processor(post);
     end_field(&form);
     free(form.bytes);
+    return true;
 }
 
 static bool keep(Exchange *e, const char *bytes, size_t length)
@@ -181,6 +183,10 @@ static void begin(Exchange *e)
 static bool read_parameters(Exchange *e)
 {
     json_error_t why;
+    const char *coding =
+        MHD_lookup_connection_value(e->connection, MHD_HEADER_KIND, "Content-Encoding");
+    if (coding && strcasecmp(coding, "identity"))
+        return exchange_error(e, 415, "Invalid request: the body must not be compressed");
     if (e->too_long)
         return exchange_error(e, 413, "Invalid request: the body is longer than %d kB",
                               e->server->settings->most_body);
@@ -191,7 +197,10 @@ static bool read_parameters(Exchange *e)
                                   e->request ? "it is no object" : why.text);
     } else {
         e->request = json_object();
-        if (e->length) read_form(e);
+        if (e->length && !read_form(e))
+            return exchange_error(e, 415,
+                                  "Invalid request: the Content-Type must be "
+                                  "application/json or that of a form");
     }
     MHD_get_connection_values_n(e->connection, MHD_GET_ARGUMENT_KIND, add_value, e);
     const char *key;

@@ -140,6 +140,8 @@ if which == "all":
     refuses("a text that is too long", 400, "exceeds text limit (1000000)", post("/translate", q="a" * 1000001, **PAIR))
     refuses("too many texts", 400, "20001 texts; the limit is 20000", post("/translate", q=[""] * 20001, **PAIR))
     refuses("a body that is too long", 413, "longer than", post("/translate", q="a" * 3000000, **PAIR))
+    refuses("JSON by another type", 415, "Content-Type must be application/json", ask("POST", "/translate", {"q": "a", **PAIR}, "text/plain"))
+    refuses("a compressed body", 415, "must not be compressed", ask("POST", "/translate", {"q": "a"}, headers={"Content-Encoding": "gzip"}))
     refuses("JSON that ends", 400, "Invalid JSON", ask("POST", "/translate", '{"q":"x'))
     refuses("JSON that is deep", 400, "Invalid JSON", ask("POST", "/translate", "[" * 100000))
     refuses("JSON that is no object", 400, "Invalid JSON", ask("POST", "/translate", "[]"))
