@@ -59,6 +59,14 @@ bool serve_defaults(ServeSettings *s, Error *error)
            options_set(s->groups, SERVE_GROUPS, "address", "127.0.0.1", error);
 }
 
+/* Whether browsers write an origin so: without a path, and in small letters. */
+static bool is_origin(const char *text)
+{
+    const char *host = strstr(text, "://");
+    return !strcmp(text, "*") || !strcmp(text, "null") ||
+           (host && host[3] && !strpbrk(host + 3, "/, \r\nABCDEFGHIJKLMNOPQRSTUVWXYZ"));
+}
+
 bool serve_read(ServeSettings *s, int argc, char *const *argv, Error *error)
 {
     bool shipped;
@@ -66,6 +74,11 @@ bool serve_read(ServeSettings *s, int argc, char *const *argv, Error *error)
            options_parse(s->groups, SERVE_GROUPS, argc, argv, NULL, error) &&
            command_find_model(&shipped, &s->model, s->groups, SERVE_GROUPS, argc, argv,
                               error) &&
+           (!s->cors || is_origin(s->cors) ||
+            error_set(error,
+                      "--cors takes one origin as browsers write it, https://example.org, "
+                      "or * for all, not '%s'",
+                      s->cors)) &&
            (s->search.n_best == 1 ||
             error_set(error,
                       "a request says how many `alternatives` it wants: leave out --n-best")) &&
