@@ -86,11 +86,12 @@ static bool add_tag(Scores *scores, const char *tag, size_t length, const Statis
     return true;
 }
 
-/* Counts a reference, and whether the model, even if it is right, writes other words. */
+/* Counts a reference and its text, and whether the model, even if it is right, writes other words. */
 static bool count_reference(Scores *scores, const char *reference, Error *error)
 {
     char *normal;
     Bleu bleu = scores->none.bleu;
+    scores->text = scores->text || !text_is_blank(reference, strlen(reference));
     spacing_add(&scores->spacing, reference, strlen(reference));
     if (!scores->tokenizer) return true;
     bool good = tokenizer_normal_form(scores->tokenizer, &normal, reference, strlen(reference),
@@ -146,7 +147,6 @@ static bool next_references(Scores *scores, StringList *reference, bool *too_lon
     for (int r = 0; r < scores->references; r++) {
         if (!partner_next(&scores->reference[r], &line, &length, "translations", error))
             return false;
-        scores->text = scores->text || !text_is_blank(line, length);
         *too_long = *too_long || length > CODEPOINTS_LIMIT;
         if (!length && (r < scores->references - 1 || reference->count)) continue;
         char *own = same ? NULL : composed(line, length);
@@ -356,7 +356,8 @@ bool scores_end(Scores *scores, FILE *out, bool json, Error *error)
         if (!partner_end(&scores->reference[r], "translations", error)) return false;
     if (!scores->text)
         return error_set(error, "'%s' %s: there is nothing to score", scores->reference->name,
-                         scores->reference->line ? "has only empty lines" : "is empty");
+                         scores->reference->line ? "has only empty lines, or too long ones"
+                                                 : "is empty");
     advise(scores);
     int trials;
     Significance test = test_of(scores, &trials);

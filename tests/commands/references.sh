@@ -26,7 +26,10 @@ wrong "a longer one" 1 "'ref' has more lines than the 1 translations" score --hy
 : >empty
 wrong "two empty files" 1 "'empty' is empty: there is nothing to score" score --hypothesis empty --reference empty
 echo >blank
-wrong "two files with an empty line" 1 "'blank' has only empty lines: there is nothing to score" score --hypothesis blank --reference blank
+wrong "two files with an empty line" 1 "'blank' has only empty lines, or too long ones: there is nothing to score" score --hypothesis blank --reference blank
+head -c 1100000 /dev/zero | tr '\0' a >huge
+score --hypothesis huge --hypothesis huge --reference huge >out 2>err
+check "two files with one line that is too long" sh -c 'test $0 -eq 1 && grep -q "too long ones: there is nothing to score" err' $?
 wrong "a number given twice" 2 "--beam takes one value, but is given two: '3' and '4'" score --beam 3 --quiet --beam=4 x
 wrong "a choice" 2 "--split takes one value, but is given two: 'auto' and 'auto'" score --split auto --split auto x
 wrong "a file, of ./train" 2 "--output takes one value, but is given two: 'a' and 'b'" "$BIN/train" --output a --output b
