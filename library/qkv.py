@@ -199,7 +199,7 @@ class Model:
     def set(self, **options):
         """Sets options of the search; `_` stands for `-` in a name."""
         for name, value in options.items():
-            value = str(value).lower() if isinstance(value, bool) else str(value)
+            value = str(value).lower() if isinstance(value, bool) else value if isinstance(value, (list, tuple, bytes)) else str(value)
             self._use(_lib.qkv_translator_set, name.replace("_", "-").encode(), _bytes(value, name))
 
     def translate(self, texts, beginnings=None):

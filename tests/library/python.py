@@ -71,6 +71,8 @@ with qkv.Model(path, n_best=3, threads=2) as model:
 
     refused("an unknown option", qkv.Error, "bean", lambda: model.set(bean=5))
     refused("a value out of range", qkv.Error, "from 1 to 64", lambda: model.set(beam=0))
+    refused("a list of expressions", TypeError, "protect is a str, not list",
+            lambda: model.set(protect=["africa", "jane"]))
     refused("a number for a text", TypeError, "", lambda: model.translate(5))
     refused("bytes for a text", TypeError, "list of str", lambda: model.translate(b"x"))
     refused("None in a list", TypeError, "NoneType", lambda: model.translate([TEXT, None]))
