@@ -119,6 +119,13 @@ static bool read_config(CheckpointFile *c, const Folder *f, Error *error)
         !get_size(&m.decoder_layers, f, "decoder_layers", 1, error) ||
         !get_size(&m.max_length, f, "max_position_embeddings", 2, error))
         return false;
+    char next[2][64];
+    snprintf(next[0], sizeof next[0], "model.encoder.layers.%d.", m.encoder_layers);
+    snprintf(next[1], sizeof next[1], "model.decoder.layers.%d.", m.decoder_layers);
+    for (int i = 0; i < 2; i++)
+        if (checkpoint_has(c, next[i]))
+            return wrong_key(f, i ? "decoder_layers" : "encoder_layers",
+                             "is less than model.safetensors has", error);
     m.max_length = at_most(m.max_length, MAX_LENGTH);
     if (name && !strcmp(name, "silu")) name = "swish";
     while (m.activation < 3 && name && strcmp(name, ACTIVATIONS[m.activation])) m.activation++;

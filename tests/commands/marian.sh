@@ -59,6 +59,7 @@ refused "another activation" "config.json': activation_function is not relu" 'se
 refused "embeddings as they are" "config.json': scale_embedding false" set=scale_embedding=false
 refused "pre-norm" "config.json': normalize_before true" set=normalize_before=true
 refused "a stack of another width" "encoder_ffn_dim is not that of the decoder" set=decoder_ffn_dim=7
+refused "fewer layers than there are" "decoder_layers is less than model.safetensors has" set=decoder_layers=1
 refused "a width that is a text" "config.json': d_model must be a whole number from 2 to" 'set=d_model="x"'
 refused "a huge width" "d_model" set=d_model=999999999999
 refused "a wide network in a small file" "shape\|configuration makes it" set=encoder_ffn_dim=4096 set=decoder_ffn_dim=4096
