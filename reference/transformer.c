@@ -1,5 +1,6 @@
 /* transformer.c -- the transformer of "Attention Is All You Need" (Vaswani et al. 2017, arXiv
  * 1706.03762) in one file: the network, its derivatives, training and translating.
+ * `make reference` builds build/reference/transformer:
  *
  *   transformer train OUT.safetensors                  learn data/toy, from English to French
  *   transformer translate MODEL.safetensors TEXT...    one translation a line
@@ -204,8 +205,7 @@ typedef struct Model {
     Bytes tokenizer;   // the SentencePiece model that has the tokens
 } Model;
 
-/* A new line of the table, and its matrices. rows: 0 of a vector   The first values are evenly
- * spread in mean ± spread. */
+/* A new line of the table, and its matrices, uniform in mean ± spread. rows: 0 of a vector */
 static void parameter(Model *m, Matrix *W, Matrix *dW, const char *module, const char *kind,
                       int rows, int columns, double mean, double spread)
 {
@@ -734,8 +734,7 @@ static Pass *network_forward(const Model *m, Packed source, Packed target, uint6
     return a;
 }
 
-/* The rest of a pass: returns the mean loss of a token, and sets the gradients of all
- * parameters. */
+/* The rest of a pass: returns the mean loss of a token, and sets all gradients. */
 static double network_backward(Model *m, const Pass *a)
 {
     for (Parameter *p = m->table; p < m->table + m->parameters; p++)
@@ -950,10 +949,8 @@ static int token_id(const Model *m, const char *text, size_t size)
     for (int id = 0; id < m->V; id++)
         if (!strcmp(m->token[id], key)) return id;
     if (!m->words)
-        fail("'%s' is no token. Write a text as tokens, with " SPACE
-             " where a word begins, and "
-             "spaces between them",
-             key);
+        fail("'%s' is no token: put spaces between tokens, " SPACE " where a word begins", key);
+    fprintf(stderr, "transformer: '%.*s' is an unknown word\n", (int)size, text);
     return UNKNOWN;
 }
 
@@ -1122,8 +1119,11 @@ static void command_draw(const char *path, const char *picture, const char *text
     FILE *out = fopen(picture, "wb");
     if (!out || !png_image_write_to_stdio(&image, out, 0, grey, 0, NULL) || fclose(out))
         fail("cannot write '%s'", picture);
-    printf("columns, from the left: "), print(m, source);
-    printf("rows, from the top:     "), print(m, target);
+    printf("columns, from the left:");
+    for (int j = 0; j < source.start[1]; j++) printf(" %s", m->token[source.id[j]]);
+    printf("\nrows, from the top:    ");
+    for (int i = 0; i < target.start[1]; i++) printf(" %s", m->token[target.id[i]]);
+    putchar('\n');
 }
 
 /* Writes the gradients of the pairs' mean loss, without dropout; and as updated.NAME the

@@ -44,8 +44,11 @@ translations() {
             $1 != $2 && split($1, word, " ") < 15 { print; wrong = 1 } END { exit wrong || NR != 20 }' >&2
 }
 check "the same translations by the shipped model" translations "$toy/model.safetensors"
-check "attention as a picture" sh -c '"$0" draw "$1" map.png "jane visits africa in september" >/dev/null &&
+check "attention as a picture" sh -c '"$0" draw "$1" map.png "jane visits africa in september" >drawn &&
     test "$(od -An -j16 -N8 -tu1 map.png | tr -d " ")" = 00024000124' "$reference" "$toy/model.safetensors"
+check "a token for each of its rows and columns" grep -qx "rows, from the top: *▁jane ▁visite ▁l'.* ▁afrique ▁en ▁septembre </s>" drawn
+check "an unknown word is named" sh -c '"$0" translate "$1" "my Aunt sleeps" 2>&1 | grep -qx "transformer: .Aunt. is an unknown word"' \
+    "$reference" "$toy/model.safetensors"
 ln -s /dev/full full.png
 wrong "a picture that cannot be written" 1 "^transformer: cannot write 'full.png'$" \
     "$reference" draw "$toy/model.safetensors" full.png "jane visits africa"
