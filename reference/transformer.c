@@ -758,9 +758,9 @@ static double network_backward(Model *m, const Pass *a)
     return loss / a->logits.rows;
 }
 
-/* ==== 5. the optimiser ==================================================================== */
+/* ==== 5. the optimiser (§5.3, which has ε = 1e-9 and another learning rate) =============== */
 
-static const double BETA1 = 0.9, BETA2 = 0.98, EPSILON = 1e-8, CLIP = 1, PEAK = 0.003;  // §5.3
+static const double BETA1 = 0.9, BETA2 = 0.98, EPSILON = 1e-8, CLIP = 1, PEAK = 0.003;
 enum { WARMUP = 200, UPDATES = 800, BATCH = 1600 };  // BATCH: tokens of an update, both sides
 
 /* The learning rate of update u = 1, 2, …: a linear warm-up, then half a cosine down to 0
@@ -780,12 +780,12 @@ static void adam_update(real *w, real *m, real *v, const real *d, size_t size, d
 {
     // m = β₁ m + (1-β₁) g          v = β₂ v + (1-β₂) g²          g = scale · d
     // w = w - rate · m̂ / (√v̂ + ε),     m̂ = m / (1 - β₁ᵘ),     v̂ = v / (1 - β₂ᵘ)
-    real m_hat = (real)(1 / (1 - pow(BETA1, u))), v_hat = (real)(1 / (1 - pow(BETA2, u)));
+    real unbias_m = (real)(1 / (1 - pow(BETA1, u))), unbias_v = (real)(1 / (1 - pow(BETA2, u)));
     for (size_t i = 0; i < size; i++) {
         real g = (real)scale * d[i];
         m[i] = (real)BETA1 * m[i] + (real)(1 - BETA1) * g;
         v[i] = (real)BETA2 * v[i] + (real)(1 - BETA2) * g * g;
-        w[i] -= (real)rate * m_hat * m[i] / (sqrt(v_hat * v[i]) + (real)EPSILON);
+        w[i] -= (real)rate * unbias_m * m[i] / (sqrt(unbias_v * v[i]) + (real)EPSILON);
     }
 }
 

@@ -44,7 +44,7 @@ head_backward|1 query, 2 keys, heads of width 1|add_nn(dQ, scale|add_nn(dQ, 1|^3
 addnorm_backward|one row, g = 1|row(dX, n)[k] +=|row(dX, n)[k] =|^other g, and gradients that are not 0 before: dX
 embedding_backward|one word|scale *||^one word: dE
 crossentropy_backward|one row of 2 classes, scale 1|+= scale|= scale|^a gradient that is not 0 before (add to it): dZ
-adam_update|the first update|v_hat * v|v|^the first update: w
+adam_update|the first update|unbias_v * v|v|^the first update: w
 END
 check "make exercise" sh -c 'make exercise E=1 | grep -q "^right: exercise 1"'
 check "no such exercise" sh -c '! scripts/exercise 8 2>../out && grep -q "from 1 to 7" ../out'
