@@ -40,8 +40,8 @@ static void step_loss(const Explanation *e, const Update *u)
         "The decoder has %d logits for each of the %d tokens of the translation above; their "
         "softmax is p. The loss L is the mean of the cross-entropies -Σ q ln p, as in "
         "training: q is %.5f for the right token and %.2g for each other (label smoothing "
-        "%g). L = %.5f. The gradient of a logit is (p - q) / %d: an update lowers it if p is "
-        "above q. For \"%s\"%s:",
+        "%g). L = %.5f. The gradient of a logit is (p - q) / %d: where p is above q, L would "
+        "fall if this logit alone fell. For \"%s\"%s:",
         C, m, 1 - smoothing + rest, rest, smoothing, u->loss[0].objective / m, m,
         e->labels[TOKENS_TARGET].text[row],
         e->kind == ATTENTION_ENCODER ? ", the first token" : "");
@@ -83,8 +83,8 @@ static void step_softmax(const Explanation *e, const Update *u, const HeadGradie
         e, "(3) dS = P ⊙ (dP - Σ P dP): back through the softmax",
         "If a score S grows, its weight P grows and all others shrink: the softmax's Jacobian "
         "is ∂P_j/∂S_k = P_j ([j = k] - P_k). Column J is its row for j = \"%s\". dP times the "
-        "whole Jacobian is dS. Where dS is negative, an update by this row alone raises the "
-        "score. The dS sum to 0.",
+        "whole Jacobian is dS. Where dS is negative, L would fall if this score alone rose; an "
+        "update changes all scores at once. The dS sum to 0.",
         e->column[e->most]);
     fprintf(e->out, "  key %19s %9s %9s %9s %9s %9s\n", "P", "J", "dP", "P dP", "dP - Σ", "dS");
     fprintf(e->out, "%41s%.0e   × %.0e   × %.0e   × %.0e\n", "× ", unit, unit, unit, fine);

@@ -372,8 +372,9 @@ void byhand_backward(FILE *out, ByHand *b)
         put_rows(e, "dV", e->column, b->d.x.V);
         put_rows(e, "dP", e->row, b->d.P);
         step(e, "Back through the softmax: dS = P ⊙ (dP - Σ P dP)");
-        say(e, "Each row of dS sums to 0: a softmax ignores what all scores have in common. A "
-               "score falls in an update where dS is above 0.");
+        say(e, "Each row of dS sums to 0: a softmax ignores what all scores have in common. "
+               "Where dS is above 0, the loss would fall if this score alone fell; an update "
+               "changes all scores at once.");
         put_rows(e, "dS", e->row, b->d.S);
         if (e->score->product)
             step(e, "Back to queries and keys: dQ = %g · dS K, dK = %g · dSᵀ Q", b->scale,
@@ -383,7 +384,7 @@ void byhand_backward(FILE *out, ByHand *b)
         put_rows(e, "dK", e->column, b->d.x.K);
     }
     if (!b->W_Q.rows && !b->W_K.rows && !b->W_V.rows) return;
-    step(e, "Back to the weights: what training adds to W_Q, W_K and W_V is -η times this");
+    step(e, "Back to the weights: gradient descent with rate η adds -η times this");
     for (int k = 0; k < 3; k++) {
         const LabelledRows *W = &b->block[k + 4], *d = &b->back[k];
         if (!W->rows || d->rows != b->x.rows) continue;
