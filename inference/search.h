@@ -49,7 +49,7 @@ extern const SearchConfig search_default;  // beam 4, n-best 1, α 1, ratio 3
 extern const SearchConfig search_copying;  // the same with copy_unknown, for copying.h
 
 /* The options, one for each field except the last. */
-extern const Option search_options[];
+extern const Option search_options[];  // the first is n-best: requests of ./serve name it
 extern const int search_option_count;
 
 /* Checks that the settings fit each other. If not, the error names the option to change. */

@@ -53,7 +53,7 @@ bool serve_defaults(ServeSettings *s, Error *error)
     const OptionGroup groups[] = {
         {"Serving", NULL, serve_options, own, s},
         {"Texts", NULL, passage_options, passage_option_count, &s->passage},
-        {"Searching", NULL, search_options, search_option_count, &s->search}};
+        {"Searching", NULL, search_options + 1, search_option_count - 1, &s->search}};
     memcpy(s->groups, groups, sizeof groups);
     return options_set(s->groups, SERVE_GROUPS, "model", "checkpoints/toy", error) &&
            options_set(s->groups, SERVE_GROUPS, "address", "127.0.0.1", error);
@@ -79,8 +79,5 @@ bool serve_read(ServeSettings *s, int argc, char *const *argv, Error *error)
                       "--cors takes one origin as browsers write it, https://example.org, "
                       "or * for all, not '%s'",
                       s->cors)) &&
-           (s->search.n_best == 1 ||
-            error_set(error,
-                      "a request says how many `alternatives` it wants: leave out --n-best")) &&
            search_check(&s->search, error);
 }

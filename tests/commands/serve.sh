@@ -139,4 +139,5 @@ wrong "an origin with a path" 2 "^serve: --cors takes one origin as browsers wri
     timeout 60 "$BIN/serve" --model "$model" --cors https://example.org/
 wrong "a key that is no UTF-8" 1 "latin:2: not valid UTF-8" sh -c "printf 'one\n\374ber\n' >latin; timeout 60 '$BIN/serve' --model '$model' --api-keys latin"
 wrong "a file without keys" 1 "has no API key" "$BIN/serve" --model "$model" --api-keys /dev/null
-wrong "an option of translate" 2 "leave out --n-best" "$BIN/serve" --n-best 3
+wrong "an option of translate" 2 "unknown option .--n-best" "$BIN/serve" --n-best 3
+check "which its help does not offer" sh -c '! "$0" --help | grep -e --n-best' "$BIN/serve"
