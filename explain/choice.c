@@ -15,8 +15,8 @@ const Option choice_options[] = {
      "with --attention, --show or --explain: cross-attention, encoder self-attention, decoder "
      "self-attention, or all", 0},
     {"layer", OPTION_INT, offsetof(ChoiceConfig, layer), 0, MAX_LAYERS, NULL, NULL,
-     "with --attention, --show, --explain or --align: a layer, from 1; 0: the same of a model for all "
-     "sentences, mostly the last", 0},
+     "with --attention, --show, --explain or --align: a layer, from 1; 0: the layer of the head that "
+     "training found to align best, else the last or the last but one; with --align all", 0},
     {"head", OPTION_TEXT, offsetof(ChoiceConfig, head), 0, 0, NULL, "HEAD",
      "with --attention, --show, --explain or --align: the head to show: a number from 1; mean or max of a "
      "layer's heads; rollout of self-attention up to the layer; best, the one that aligns words best",

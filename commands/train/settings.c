@@ -74,8 +74,8 @@ static const Option data_options[] = {
     {"valid-split", OPTION_INT, FIELD(valid_split), 0, 1000000, NULL, NULL,
      "without validation files: hold out N training pairs; 0: a tenth, at most 500", 0},
     {"weight", OPTION_LIST, FIELD(weight), 0, 0, NULL, "N",
-     "so often each pair of the first corpus is in the training text; again for the second, …, those in "
-     "two files before the tables; default: 1", 0},
+     "take each pair of the first corpus N times; give it again for the second, …, corpora in two files "
+     "before tables; default: 1", 0},
     {"tag", OPTION_TEXT, FIELD(tag), 0, 0, NULL, "PATTERN",
      "a first word of a source sentence that matches this, with * and ?, is a tag, such as the language "
      "to translate to: one token; default: >>*<<", 0},

@@ -57,3 +57,5 @@ cp run/config.json run/metrics.jsonl older
 check "its training can be resumed" sh -c "
     '$BIN/train' $corpus $(echo $tiny) -q --output older --max-updates 20 &&
     '$BIN/train' $corpus $(echo $tiny) -q --output run --max-updates 20 && cmp run/last.safetensors older/last.safetensors"
+
+check "no option's help goes on from that of another" sh -c '! "$0" --help | grep -E "^  --[^ ]+ [A-Z]* +and "' "$BIN/translate"
