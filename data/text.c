@@ -361,10 +361,12 @@ static bool find_line(TextReader *reader, size_t *count, unsigned char **feed, E
         *count = *feed ? (size_t)(*feed - from) : there;
         unsigned char *nul = reader->replace ? NULL : memchr(from + seen, 0, *count - seen);
         if (nul)
-            return error_set(error,
-                             "%s:%zu: byte %zu of the line is NUL: this is not a text file%s",
-                             reader->name, reader->line + 1, (size_t)(nul - from) + 1,
-                             reader->strict ? "" : "; `invalid replace` reads it all the same");
+            return error_set(
+                error,
+                "%s:%zu: byte %zu of the line is NUL: this is not a text file, the "
+                "command file says what it is%s",
+                reader->name, reader->line + 1, (size_t)(nul - from) + 1,
+                reader->strict ? "" : "; `invalid replace` reads it all the same");
         if (*feed || reader->at_end) return true;
         seen = there;
         if (!read_block(reader, error)) return false;

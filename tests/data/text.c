@@ -54,8 +54,8 @@ TEST(lines)
 {
 #define NUL(byte)                                                                              \
     "byte " #byte                                                                              \
-    " of the line is NUL: this is not a text file; `invalid replace` reads it all "            \
-    "the same"
+    " of the line is NUL: this is not a text file, the command file says what it "             \
+    "is; `invalid replace` reads it all the same"
 #define INVALID(byte, value)                                                                   \
     "1: not valid UTF-8 (byte " #byte " of the line is " #value                                \
     "): convert the file, for example from LATIN1 (iconv -f LATIN1 -t UTF-8), or set "         \
