@@ -98,7 +98,11 @@ char *drawing_make(size_t *length, const char *format, const json_t *request, co
                                &config};
     const Bundle *bundle = inside_model(model);
     const QkvSentence *s = &translation->sentence[number - 1];
+    bool picture = strcmp(format, "json") && strcmp(format, "html") && strcmp(format, "page");
     bool good = read_choice(&choice, &group, request, bundle, error);
+    if (good && !picture && (config.words || config.range || config.bare || config.font))
+        good = error_set(error, "`words`, `range`, `bare` and `font` are of pictures: choose "
+                                "`format` svg, png or pdf");
     char *own = strndup(text + s->source_begin, s->source_end - s->source_begin), *bytes = NULL;
     QkvAttention *attention =
         good && own ? qkv_attention(model, own, &s->translation, &why) : NULL;
@@ -109,8 +113,6 @@ char *drawing_make(size_t *length, const char *format, const json_t *request, co
                                     .model_name = name,
                                     .choice = &choice,
                                     .words = true};
-        bool picture =
-            strcmp(format, "json") && strcmp(format, "html") && strcmp(format, "page");
         bytes = (picture ? picture_bytes : text_bytes)(length, format, &input, error);
     }
     qkv_attention_free(attention);

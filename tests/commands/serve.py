@@ -126,6 +126,8 @@ if which == "all":
     refuses("a number as prefix", 400, "prefix is no text", post("/attention", q=text, prefix=3, **PAIR))
     refuses("another head", 400, "head", post("/attention", q=text, head=99, **PAIR))
     rollout = {"q": text, "format": "svg", "head": "rollout", **PAIR}
+    for option in ({"words": "1-2"}, {"font": "DejaVu Sans"}, {"range": "auto"}, {"bare": True}):
+        refuses(f"what only pictures have: {option}", 400, "are of pictures: choose `format` svg, png or pdf", post("/attention", q=text, **option, **PAIR))
     refuses("rollout of two sentences", 400, "choose `attention-kind` encoder", post("/attention", **rollout))
     check("what its error says to choose", ask("POST", "/attention", {"attention-kind": "encoder", **rollout})[0] == 200)
     refuses("another sentence", 400, "sentences 1 to 1", post("/attention", q=text, sentence=7, **PAIR))
