@@ -49,12 +49,24 @@ static bool read_text(Run *run, Error *error)
     return corpus_repeat(&run->text, &run->report, &s->train, error);
 }
 
+/* Adds to an error that begins with the name of last.safetensors, as it is damaged, what there is to do.
+ * Returns false. */
+static bool advise_anew(const Run *run, Error *error)
+{
+    const Error why = *error;
+    if (*why.text != '\'') return false;
+    return error_set(error,
+                     "%s: without a copy of it the run cannot go on; a new one with another "
+                     "--output can begin with its best model (--init %s)",
+                     why.text, run->best);
+}
+
 /* Takes the vocabulary of a checkpoint: that of the run in the folder, if its configuration
  * agrees, or --init's. */
 static bool take_vocabulary(Run *run, const char *path, Error *error)
 {
     CheckpointFile file;
-    if (!bundle_open(&file, path, error)) return false;
+    if (!bundle_open(&file, path, error)) return run->resumed && advise_anew(run, error);
     bool good = (!run->resumed || settings_agree(run->settings, file.config, path, error)) &&
                 vocabulary_copy(&run->vocabulary, (const void *const *)file.tokenizer,
                                 file.tokenizer_size, error);
@@ -277,15 +289,15 @@ static bool read_last(Run *run, Error *error)
     CheckpointFile last;
     if (!checkpoint_open(&last, run->last, NULL, 0, error)) return false;
     const Params *params = &run->model.params;
-    bool good =
-        read_progress(run, last.progress, error) &&
-        checkpoint_read(&last, params, CHECKPOINT_WEIGHTS, NULL, run->model.block, error);
+    bool known = read_progress(run, last.progress, error), good = known;
+    good = good &&
+           checkpoint_read(&last, params, CHECKPOINT_WEIGHTS, NULL, run->model.block, error);
     for (const CheckpointBlock *b = run->trainer->optimizer.block; good && b->at; b++) {
         const char *prefix = checkpoint_has(&last, b->prefix) ? b->prefix : b->other;
         good = checkpoint_read(&last, params, prefix, NULL, b->at, error);
     }
     checkpoint_close(&last);
-    return good;
+    return good || (known && advise_anew(run, error));
 }
 
 bool run_read_weights(real *block, const Params *params, const char *path, Error *error)

@@ -80,6 +80,13 @@ check "or none" sh -c '! grep -aq "<ph8>" plain/last.safetensors'
 # ---- another text, another order ----
 base="$drop --valid-every 500 --max-updates 40"
 train $base --output begun 2>err
+# What there is to do where last.safetensors was cut off.
+cp -r begun cut
+for bytes in 9000 7; do
+    truncate -s $bytes cut/last.safetensors
+    wrong "$bytes bytes are left" 1 "without a copy of it the run cannot go on; a new one .* (--init cut/best.safetensors)" \
+        "$latest" "$BIN/train" --config begun/config.json --output cut
+done
 updates=$(grep -a -o '\\"update_in_epoch\\":[0-9]*' begun/last.safetensors | tr -dc 0-9)
 check "the run is in the middle of an epoch" test "${updates:-0}" -gt 2
 # on OPTION...: goes on with a copy of the run for ten updates.
