@@ -15,6 +15,7 @@
 #include "base/hash.h"
 #include "base/rng.h"
 #include "base/utf8.h"
+#include "data/words.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -115,10 +116,17 @@ static int by_hash(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+uint64_t corpus_hash(uint64_t hash, CorpusSentence sentence)
+{
+    for (size_t i = 0; i < sentence.length; i++)
+        if (!words_blank(sentence.text[i]))
+            hash = hash_word(hash, (unsigned char)sentence.text[i]);
+    return hash_word(hash, ' ');
+}
+
 static uint64_t source_hash(const CorpusText *text, size_t pair)
 {
-    CorpusSentence sentence = corpus_sentence(text, SOURCE, pair);
-    return hash_bytes(HASH_START, sentence.text, sentence.length);
+    return corpus_hash(HASH_START, corpus_sentence(text, SOURCE, pair));
 }
 
 /* Removes the pairs whose source sentence is also in `other`, unless it would be more than a tenth. */

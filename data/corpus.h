@@ -117,6 +117,9 @@ typedef struct CorpusSentence {
 } CorpusSentence;
 CorpusSentence corpus_sentence(const CorpusText *text, CorpusSide side, size_t pair);
 
+/* A hash of a sentence without its white space, after that of others. */
+uint64_t corpus_hash(uint64_t hash, CorpusSentence sentence);
+
 /* Text to ids, by each side's tokenizer (both may be the same one), on all threads of workers,
  * or on this thread if workers is NULL. A pair with more than max_length tokens on a side, </s> not
  * counted, or more than TOKENIZER_MAX_TEXT bytes, is left out. With keep_text, pair i of the text is

@@ -251,10 +251,8 @@ static void find_copies(CorpusCheck *check, const CorpusText *text)
     size_t slots = 2 * text->pairs + 1;
     uint64_t *seen = calloc(slots, sizeof *seen);
     for (size_t i = 0; seen && i < text->pairs; i++) {
-        CorpusSentence s = corpus_sentence(text, SOURCE, i),
-                       t = corpus_sentence(text, TARGET, i);
-        uint64_t hash = hash_bytes(hash_word(HASH_START, s.length), s.text, s.length);
-        hash = hash_bytes(hash, t.text, t.length) | 1;  // 0 is an empty slot
+        uint64_t hash = corpus_hash(HASH_START, corpus_sentence(text, SOURCE, i));
+        hash = corpus_hash(hash, corpus_sentence(text, TARGET, i)) | 1;  // 0 is an empty slot
         size_t at = hash % slots;
         while (seen[at] && seen[at] != hash) at = (at + 1) % slots;
         if (seen[at] && !check->pairs[CHECK_COPIES]++)

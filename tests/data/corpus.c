@@ -240,7 +240,7 @@ TEST(held_out_sentences)
     for (int copies = 2; copies < 40; copies += 30) {
         FILE *source = fopen(path[0], "wb"), *target = fopen(path[1], "wb");
         for (int i = 0; i < 1000; i++)
-            fprintf(source, "%d\n", i < 900 ? i : i / copies * copies);
+            fprintf(source, i % 3 ? "%d\n" : " %d \n", i < 900 ? i : i / copies * copies);
         for (int i = 0; i < 1000; i++) fprintf(target, "%d\n", i);
         fclose(source), fclose(target);
         assert_true(read_corpus(1, 0));
@@ -251,7 +251,7 @@ TEST(held_out_sentences)
             for (size_t k = 0; k < held.pairs; k++) {
                 CorpusSentence a = corpus_sentence(&text, SOURCE, i),
                                b = corpus_sentence(&held, SOURCE, k);
-                common += a.length == b.length && !memcmp(a.text, b.text, a.length);
+                common += corpus_hash(0, a) == corpus_hash(0, b);
             }
         assert_int_equal(held.pairs, 500);
         assert_int_equal(text.pairs, 500 - report.common);
