@@ -204,29 +204,25 @@ static bool is_address(const GumboNode *node)
     return address;
 }
 
-/* Whether it is the number or sign of a note: <sup><a href="#n1">1</a></sup>. */
-static bool is_note(const GumboNode *node)
+/* The kind of unit of a short <sup> or <sub>: the 2 of H<sub>2</sub>O or m<sup>2</sup> is kept, the number or sign
+ * of a note, <sup><a href="#n1">1</a></sup>, and the nd of 2<sup>nd</sup> stand alone. Others open, as any tag. */
+static int script_kind(const GumboNode *node, const char *html)
 {
-    GumboTag tag = node->v.element.tag;
-    if (tag != GUMBO_TAG_SUP && tag != GUMBO_TAG_SUB) return false;
-    for (int deep = 0;
-         deep < 3 && node->type == GUMBO_NODE_ELEMENT && node->v.element.children.length == 1;
+    const GumboElement *e = &node->v.element;
+    const char *at = e->original_tag.data;
+    int deep = 0;
+    if (e->tag != GUMBO_TAG_SUP && e->tag != GUMBO_TAG_SUB) return UNIT_OPEN;
+    for (; deep < 3 && node->type == GUMBO_NODE_ELEMENT && node->v.element.children.length == 1;
          deep++)
         node = node->v.element.children.data[0];
     const char *text = is_text(node) ? node->v.text.text : "";
-    size_t length = strlen(text);
-    return length && length <= 4 && !isalpha((unsigned char)*text) && !strchr(text, ' ');
-}
-
-/* Whether it is the 2 of H<sub>2</sub>O or m<sup>2</sup>. */
-static bool is_index(const GumboElement *e, const char *html)
-{
-    const char *at = e->original_tag.data;
-    const GumboNode *text = e->children.length == 1 ? e->children.data[0] : NULL;
-    return (e->tag == GUMBO_TAG_SUB || e->tag == GUMBO_TAG_SUP) && text && is_text(text) &&
-           strlen(text->v.text.text) <= 4 && at > html && isalpha((unsigned char)at[-1]) &&
-           (at < html + 3 || !isalpha((unsigned char)at[-2]) ||
-            !isalpha((unsigned char)at[-3]));
+    if (!*text || strlen(text) > 4) return UNIT_OPEN;
+    if (deep == 1 && at > html && isalpha((unsigned char)at[-1]) &&
+        (at < html + 3 || !isalpha((unsigned char)at[-2]) || !isalpha((unsigned char)at[-3])))
+        return UNIT_KEPT;
+    bool ordinal = at > html && isdigit((unsigned char)at[-1]);
+    return strchr(text, ' ') || (isalpha((unsigned char)*text) && !ordinal) ? UNIT_OPEN
+                                                                            : UNIT_ALONE;
 }
 
 /* Whether an element is part of a line, as is one whose name is not HTML's: <my-name>. */
@@ -247,10 +243,11 @@ static void walk(Walk *w, const GumboNode *node, bool kept)
     if (node->type != GUMBO_NODE_ELEMENT) return;
     const GumboElement *e = &node->v.element;
     const GumboStringPiece *open = &e->original_tag, *close = &e->original_end_tag;
+    int script = script_kind(node, w->document->html);
     bool in_line = is_inline(e),
-         keep = is_kept(e, kept) || is_address(node) || is_index(e, w->document->html);
+         keep = is_kept(e, kept) || is_address(node) || script == UNIT_KEPT;
     int number = in_line ? ++w->document->elements : 0;
-    if (in_line && (keep || is_note(node)) && !kept && open->length && close->length &&
+    if (in_line && (keep || script == UNIT_ALONE) && !kept && open->length && close->length &&
         close->data > open->data) {
         add(w, keep ? UNIT_KEPT : UNIT_ALONE, number, open->data,
             (size_t)(close->data - open->data) + close->length);

@@ -70,6 +70,9 @@ TEST(what_is_kept)
 {
     assert_html("<p>Run <code>make <i>x</i></code> now</p>", "Run {q1} now", "Lancez {q1}",
                 "<p>Lancez <code>make <i>x</i></code></p>");
+    assert_html("<p>the 2<sup>nd</sup> and the 31<sup>st</sup> cat</p>",
+                "the 2<t1/> and the 31<t2/> cat", "cat 31<t2/>, 2<t1/>",
+                "<p>cat 31<sup>st</sup>, 2<sup>nd</sup></p>");
     assert_html("<p>H<sub>2</sub>O in man<sup>2</sup></p>", "H{q1}O in man<t2/>",
                 "man<t2/>: H{q1}O", "<p>man<sup>2</sup>: H<sub>2</sub>O</p>");
     assert_html(
