@@ -385,14 +385,18 @@ static bool start_or_go_on(Run *run, Error *error)
 
 /* Whether the model of --init has the weights that its configuration claims: before there is
  * memory for them. */
-static bool init_fits(const Run *run, Error *error)
+static bool init_fits(Run *run, Error *error)
 {
     CheckpointFile file;
     Params params;
+    Progress before;
     if (distributed.rank > 0 || !run->settings->fine_tuning.init) return true;
     if (!init_table(&params, run, error)) return false;
     bool opened = bundle_open(&file, run->settings->init_file, error);
     bool good = opened && checkpoint_fits(&file, &params, CHECKPOINT_WEIGHTS, false, error);
+    run->other = good && run->report.held_out && file.progress &&
+                 progress_from_json(&before, file.progress, "", NULL) &&
+                 before.valid != run->progress.valid;
     if (opened) checkpoint_close(&file);
     params_free(&params);
     return good;

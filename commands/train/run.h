@@ -83,6 +83,7 @@ typedef struct Run {
     CorpusReport report, valid_report;
     TextCheck check;
     size_t seen;  // pairs of valid whose source sentence is also in the corpus
+    bool other;   // pairs are held out, and not those of --init's model
     Vocabulary vocabulary;
     TokenizerExtension extension[SIDES];  // of --init's model; on rank 0 of a new run
     Transformer model;

@@ -26,6 +26,15 @@ best_loss() { sed -n '/valid/s/.*"loss":\([0-9.]*\).*/\1/p' "$1/metrics.jsonl" |
 check "its weights are the model's: the loss is its best" awk -v a="$(best_loss still)" -v b="$(best_loss base)" \
     'BEGIN { exit !(a > 0 && (a - b) ^ 2 < (1e-5 * b) ^ 2) }'
 
+# Pairs that are held out of a text that the model may have learned from.
+text="--train-source train.s --train-target train.t --valid-split 30"
+"$latest" "$BIN/train" $text $tiny --max-updates 5 --quiet --output split 2>err
+known="^warning  *if split was trained on this text, it knows the pairs that are held out now"
+"$latest" "$BIN/train" $text $run --init split --seed 2 --dry-run --output no 2>said
+check "other pairs are held out" grep -q "$known" said
+"$latest" "$BIN/train" $text $run --init split --dry-run --output no 2>said
+check "the same pairs are" sh -c "grep -q '^validation  *30 pairs' said && ! grep -q '$known' said"
+
 # last.safetensors of a run with an average has the same weights, and moments: neither average nor moments are taken.
 losses() { sed 's/,"seconds.*//' "$1/metrics.jsonl" | grep valid; }
 "$latest" "$BIN/train" $corpus $tiny --max-updates 100 --valid-every 50 --ema 0.9 --quiet --output averaged 2>err
