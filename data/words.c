@@ -3,11 +3,15 @@
 
 #include "base/utf8.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unicode/ubrk.h>
 #include <unicode/uchar.h>
+#include <unicode/unum.h>
+#include <unicode/uregex.h>
 #include <unicode/uscript.h>
+#include <unicode/ustring.h>
 
 static int line_break(unsigned code)
 {
@@ -131,4 +135,26 @@ int *words_number(int *words, const char *text, size_t length, bool characters, 
         word[i] = *words > 0 ? *words - 1 : 0;
     }
     return word;
+}
+
+bool words_say(const char *text, int number, const char *language)
+{
+    UErrorCode status = U_ZERO_ERROR;
+    UChar word[64];
+    char stem[192] = "", pattern[256];
+    UNumberFormat *format = unum_open(UNUM_SPELLOUT, NULL, 0, language, NULL, &status);
+    int length = unum_format(format, number, word, 64, NULL, &status);
+    length -= length > 3 || (length == 3 && *word > 0x7F);
+    u_strToUTF8(stem, sizeof stem, NULL, word, length, &status);
+    snprintf(pattern, sizeof pattern, "[\\p{nv=%d}]|%s", number, stem);
+    UText *all = utext_openUTF8(NULL, text, -1, &status),
+          *source = utext_openUTF8(NULL, pattern, -1, &status);
+    URegularExpression *regex =
+        uregex_openUText(source, UREGEX_CASE_INSENSITIVE, NULL, &status);
+    uregex_setUText(regex, all, &status);
+    bool found = uregex_find(regex, 0, &status);
+    uregex_close(regex);
+    utext_close(source), utext_close(all);
+    unum_close(format);
+    return found || U_FAILURE(status);
 }

@@ -90,6 +90,26 @@ static bool find_missing(SentenceAnswer *r, const Passages *p, const char *sente
     return good;
 }
 
+/* r->missing (+=) the digits from 3 on, each a word of its own, that the translation of a sentence has neither so
+ * nor in words. The words for 1 and 2 have too many forms. */
+static bool find_digits(SentenceAnswer *r, const Passages *p, const char *sentence,
+                        size_t length, Error *error)
+{
+    char language[3], digit[2] = "";
+    bundle_language(language, p->bundle, TARGET);
+    for (size_t i = 0; *language && i < length; i++) {
+        size_t next = i + 1 + (i + 1 < length && strchr(".,;:!?)", sentence[i + 1]));
+        bool word = (!i || words_blank(sentence[i - 1])) &&
+                    (next >= length || words_blank(sentence[next]));
+        *digit = sentence[i];
+        if (word && *digit >= '3' && *digit <= '9' && !strchr(r->text, *digit) &&
+            !words_say(r->text, *digit - '0', language) &&
+            !strings_add(&r->missing, digit, error))
+            return false;
+    }
+    return true;
+}
+
 /* Decodes a translation of sentence `number`. */
 static bool render(SentenceAnswer *r, const Passages *p, int number, bool copies, Error *error)
 {
@@ -177,10 +197,12 @@ static bool answer_sentence(SentenceAnswer *r, const Passages *p, const char *te
     r->limit = r->hypothesis->length >= t->limit;
     r->doubtful = least < 0 && r->hypothesis->log_probability / r->hypothesis->length < least;
     r->coverage = NAN;
+    const Sentence *own = &p->sentence[number];
+    size_t length = own->end - own->begin;
+    text += own->begin;
     if (!render(r, p, number, copies, error) ||
-        (p->whole && !p->numbers &&
-         !find_missing(r, p, text + p->sentence[number].begin,
-                       p->sentence[number].end - p->sentence[number].begin, error)))
+        (p->whole && !p->numbers && !find_missing(r, p, text, length, error)) ||
+        (!p->plain && !find_digits(r, p, text, length, error)))
         return false;
     r->lazy.unknown[TARGET] = r->replaced;
     return !coverage || find_coverage(&r->coverage, &r->lazy, error);

@@ -46,6 +46,16 @@ TEST(test_words)
     assert_words("ฉันกินข้าว", "ฉัน|กิน|ข้าว");
 }
 
+TEST(test_numbers)
+{
+    assert_true(words_say("Quatre chats et 7 souris", 4, "fr"));
+    assert_true(words_say("Quatre chats et 7 souris", 7, "fr"));
+    assert_false(words_say("Quatre chats et 7 souris", 5, "fr"));
+    assert_true(words_say("Пяти кошек", 5, "ru") && words_say("خمس قطط", 5, "ar"));
+    assert_true(words_say("五匹の猫", 5, "ja") && words_say("٥", 5, "ar"));
+    assert_false(words_say("五匹の猫", 6, "ja"));
+}
+
 TEST(test_spaceless)
 {
     assert_true(words_spaceless(0x8A9E) && words_spaceless(0x3002));  // 語 。
