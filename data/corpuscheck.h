@@ -39,6 +39,7 @@ typedef struct CorpusCheck {
     char sentence[SIDES][64];  // which, cut
     /* set by run_check_text (commands/train/run.h), of a text of several files: */
     int swapped;    // a file whose sides are like the opposite sides of the first; 0: none
+    int turned;     // a file, from 1, whose second half is so to its first; 0: none
     bool unspaced;  // spacing_is_unspaced, of the target
 } CorpusCheck;
 

@@ -14,7 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FEW = 20 };  // pairs, too few to say that they are all the same
+enum { FEW = 20 };    // pairs, too few to say that they are all the same
+enum { HALF = 100 };  // pairs at least, to compare two halves of a file
 
 /* column (=) the two columns of a table with TABs that look like text, with a space or beyond ASCII and
  * no digit at the beginning, by the first line that has two; *columns (=) all columns of the last line
@@ -137,9 +138,12 @@ bool run_check_text(Run *run, bool valid, Error *error)
                 memcpy(all->sentence[side], check.sentence[side], sizeof *check.sentence);
             }
         CorpusSentence line = corpus_sentence(&part, SOURCE, 0);
-        if (from && !corpus_tag(line.text, line.length, settings_tag(settings)) &&
-            corpus_swapped(&part, &first) == SIDES)
-            all->swapped = file;
+        if (corpus_tag(line.text, line.length, settings_tag(settings))) continue;
+        if (from && corpus_swapped(&part, &first) == SIDES) all->swapped = file;
+        CorpusText half = part, other = corpus_part(text, from + part.pairs / 2);
+        half.pairs /= 2;
+        if (half.pairs >= HALF && corpus_swapped(&other, &half) == SIDES)
+            all->turned = file + 1;
     }
     if (valid) run->check.swapped = corpus_swapped(text, &run->text);
     return force || valid || all->pairs[CHECK_SAME] < text->pairs ||
@@ -397,6 +401,11 @@ void run_warn_of_text(const Run *run)
         console_warn(
             "%s looks as if its source and its target were in another order than those of %s",
             settings->train.file[check->swapped].source, settings->train.file[0].source);
+    if (check->turned)
+        console_warn(
+            "the second half of %s looks as if its source and its target were in another "
+            "order than those of the first",
+            settings->train.file[check->turned - 1].source);
     if (check->unspaced &&
         tokenization_needs_spaces((Tokenization)settings->data.bleu_tokenize))
         console_warn("the target has hardly any spaces, and BLEU counts words: use "

@@ -123,6 +123,9 @@ dry --train-source train.s --train-target half.t --valid-source valid.s --valid-
 says "the same translation" "^warning  *150 of the translations are the same, 'to be translated', which teaches nothing"
 dry $corpus --train-source valid.t --train-target valid.s
 says "a second file with its sides in the wrong order" "^warning  *valid.t looks as if its source and its target were in another order than those of train.s"
+{ paste train.s train.t && paste train.t train.s; } >turned.tsv
+dry --train-tsv turned.tsv --valid-source valid.s --valid-target valid.t
+says "a file with its sides in both orders" "^warning  *the second half of turned.tsv looks as if its source and its target were in another order"
 { echo '<tmx><header srclang="en"/><body>' && paste train.s train.t | sed 's|\(.*\)\t\(.*\)|<tu><tuv xml:lang="en-US"><seg>\1</seg></tuv><tuv xml:lang="de"><seg>Ja</seg></tuv><tuv xml:lang="fr"><seg>\2</seg></tuv></tu>|' && echo '</body></tmx>'; } >three.tmx
 dry --train-tsv three.tmx --columns fr,en
 says "the languages of a TMX, by name" "^  columns  *source fr, target en, of en, de, fr (--columns names others)$"
