@@ -72,6 +72,7 @@ static const char *const pattern[PATTERNS] = {
     "|\\[(a[lru]|by|length|offset|re|ti|ve):[^\\]]*\\]"                             // [ar:Singer] of songs
     "|Kind: (captions|subtitles)$|Language: [a-z]{2,3}(-\\w{2,8})?$",
     [BREAK] =                                                                   // ends a line, too: <br>, </li>,
+    "(\\.{5,200}+|(\\. ){5,99}+)(?=\\s?[\\d\\p{Sc}])|"                         // Soup ..... 4.50,
     "</?(?i:address|article|blockquote|br|caption|d[dlt]|div|fig(caption|ure)|footer|h[1-6r]|header|li|main|nav|[ou]l"
     "|option|p|section|t([dhr]|able|body|head))(?=[\\s/>])[^<>]*+>"
     "|(?=\\\\[nrN])(?<![\\s\\\\$(=])(?<!\\b[A-Za-z]:(\\\\[^\\s:]{0,99})?)(\\\\[nrN]){1,9}"  // \n as two characters, not
@@ -299,7 +300,7 @@ static int cell_end(Finder *f, int *next, int begin, int end, bool row)
     bool inside = false, code = false;
     int at = begin;
     for (*next = end; at < end && text[at] != '\t'; at++) {
-        bool mark = !code && (text[at] == '<' || text[at] == '\\');
+        bool mark = !code && strchr("<\\.", text[at]);
         if (mark && (*next = matched(f, BREAK, at, end)) > at) return at;
         if (end - at > 4 && !memcmp(text + at, "    ", 4)) break;
         if (text[at] == '`') inside = code = !code;

@@ -3,7 +3,8 @@
  * Kept are line breaks (LF, CR, VT, FF, U+0085, U+2028, U+2029), what lays a line out at its beginning
  * and end (white space, bullets, numbering, the marks of headings, quotations and tables), TABs, bars
  * and four spaces between cells, white space and the numbers of notes ([1]) after sentences, tags that end a line in HTML
- * (<br>, </li>), \n as two characters, what has no letter, and blocks of code in Markdown (``` or ~~~). */
+ * (<br>, </li>), leaders (.....) before a number, \n as two characters, what has no letter, and
+ * blocks of code in Markdown (``` or ~~~). */
 #pragma once
 
 #include "base/error.h"

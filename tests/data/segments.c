@@ -41,6 +41,9 @@ static const struct Case {
     {"en", "\\item ⟨A dog⟩"},
     {"en", "<p>⟨One.⟩ +⟨Two.⟩</p>"},
     {"en", "⟨A man sits⟩<br>⟨a dog barks.⟩"},
+    {"en", "⟨Onion soup⟩ . . . . . . 4.50"},
+    {"en", "⟨The 2 dogs⟩..........17"},
+    {"en", "⟨He ate..... and 3 of us, too.⟩"},
     {"en", "<ul class=\"x\"><li>⟨One⟩</li><li>- ⟨Two, un<b>believ</b>able⟩</li></ul>"},
     {"en", "⟨One.⟩\\r\\n- ⟨Two⟩\\n⟨Three⟩\\n"},
     {"en", "⟨It is in C:\\new\\old or src\\new.c, the `<br>` of $x\\nabla$ \\ref{a}⟩"},
@@ -444,12 +447,12 @@ TEST(parts_are_the_text)
 TEST(time_is_linear)
 {
     static const char *const unit[] = {
-        "a",     "a\n",     " ",       "\n",    "\u3000", "1",     "1.",   "1. ",     "1.1",
-        "`",     "```\n",   "```x\n",  "> ",    "- ",     "#",     "|a",   ".*",      ". A.",
-        "a?",    "a.</a",   "a!\" ",   "a! ) ", "*a*",    "_a",    "Mr. ", "5. ",     "1 --> ",
-        "-->",   "\uFEFF",  "WEBVTT ", "好。",  "😀 ",     "... A", "a) ",  "IV. ",    "A. ;",
-        "\\",    "!\u00A0", "<a>! ",   "\r",    "a. ",    "a.[1]", ". (",  "no. 5. ", "<p",
-        "<br>a", "\\n",     "a\\n",    "a=",    "a.b=",   "\"a\":"};
+        "a",     "a\n",     " ",       "\n",    "\u3000", "1",     "1.",    "1. ",     "1.1",
+        "`",     "```\n",   "```x\n",  "> ",    "- ",     "#",     "|a",    ".*",      ". A.",
+        "a?",    "a.</a",   "a!\" ",   "a! ) ", "*a*",    "_a",    "Mr. ",  "5. ",     "1 --> ",
+        "-->",   "\uFEFF",  "WEBVTT ", "好。",  "😀 ",     "... A", "a) ",   "IV. ",    "A. ;",
+        "\\",    "!\u00A0", "<a>! ",   "\r",    "a. ",    "a.[1]", ". (",   "no. 5. ", "<p",
+        "<br>a", "\\n",     "a\\n",    ". ",    "a=",     "a.b=",  "\"a\":"};
     enum { SIZE = 1 << 17 };
     char *text = malloc(SIZE);
     for (size_t u = 0; u < sizeof unit / sizeof *unit; u++) {
