@@ -154,7 +154,7 @@ static void print_warnings(Run *run)
         console_warn("%zu of %zu source sentences of the validation are in the training text "
                      "too: the scores are too optimistic",
                      run->seen, run->valid.pairs);
-    if (run->other && !run->resumed)
+    if (run->held_out_anew && !run->resumed)
         console_warn(
             "if %s was trained on this text, it knows the pairs that are held out now, "
             "and the scores are too optimistic: give --seed and --valid-split as then, "

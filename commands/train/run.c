@@ -394,9 +394,9 @@ static bool init_fits(Run *run, Error *error)
     if (!init_table(&params, run, error)) return false;
     bool opened = bundle_open(&file, run->settings->init_file, error);
     bool good = opened && checkpoint_fits(&file, &params, CHECKPOINT_WEIGHTS, false, error);
-    run->other = good && run->report.held_out && file.progress &&
-                 progress_from_json(&before, file.progress, "", NULL) &&
-                 before.valid != run->progress.valid;
+    run->held_out_anew = good && run->report.held_out && file.progress &&
+                         progress_from_json(&before, file.progress, "", NULL) &&
+                         before.valid != run->progress.valid;
     if (opened) checkpoint_close(&file);
     params_free(&params);
     return good;

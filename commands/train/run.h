@@ -82,8 +82,8 @@ typedef struct Run {
     Corpus corpus, valid;
     CorpusReport report, valid_report;
     TextCheck check;
-    size_t seen;  // pairs of valid whose source sentence is also in the corpus
-    bool other;   // pairs are held out, and not those of --init's model
+    size_t seen;         // pairs of valid whose source sentence is also in the corpus
+    bool held_out_anew;  // pairs are, and not those that --init's model was validated with
     Vocabulary vocabulary;
     TokenizerExtension extension[SIDES];  // of --init's model; on rank 0 of a new run
     Transformer model;
