@@ -294,7 +294,7 @@ asan:
 	    CFLAGS="-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer"
 # As on a processor that is not x86-64: with one kind of kernels.
 tsan:
-	$(MAKE) BUILD=build/tsan BIN=build/tsan MPI=0 KINDS= CFLAGS="-O1 -g1 -fsanitize=thread" \
+	$(MAKE) BUILD=build/tsan BIN=build/tsan MPI=0 KINDS= CFLAGS="-O0 -g1 -fsanitize=thread" \
 	    build/tsan/train build/tsan/translate
 # The fuzzers tests/fuzz/*.c with libFuzzer, which only clang has; scripts/fuzz runs them.
 fuzz:
