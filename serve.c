@@ -4,8 +4,6 @@
  *   listen (server.h); answer as LibreTranslate does, and with pictures and a page (interface.h)
  *   SIGHUP: load the models again, and open the log again. SIGTERM, SIGINT: answer what was begun, and end */
 #include <signal.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "base/file.h"
 #include "base/options.h"

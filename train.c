@@ -8,11 +8,7 @@
  * With several ranks (training/distributed.h) all of them run through this in step. Only rank 0
  * prints, validates, saves and draws, and it makes all decisions. */
 #include <malloc.h>
-#include <math.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 

@@ -2,10 +2,6 @@
 #include "base/arena.h"
 #include "base/block.h"
 
-#include <assert.h>
-#include <stdint.h>
-#include <stdlib.h>
-
 void *arena_take(Arena *arena, size_t count, size_t size)
 {
     assert(size == 0 || count <= (SIZE_MAX - BLOCK_ALIGNMENT) / size);

@@ -13,8 +13,6 @@
 
 #include "base/error.h"
 
-#include <stddef.h>
-
 typedef struct Arena {
     unsigned char *base;  // NULL while measuring
     size_t size;          // bytes reserved

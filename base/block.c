@@ -1,9 +1,6 @@
 /* block.c -- large blocks of memory; see block.h. */
 #include "base/block.h"
 
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 

@@ -3,8 +3,6 @@
 
 #include "base/error.h"
 
-#include <stddef.h>
-
 enum { BLOCK_ALIGNMENT = 64 };  // bytes: a cache line, and the widest vector
 
 /* A block of `size` bytes, aligned, not cleared, for free(); NULL if memory is short. A large

@@ -3,8 +3,6 @@
 #include "base/columns.h"
 
 #include <glib.h>
-#include <stdarg.h>
-#include <string.h>
 #include <sys/ioctl.h>
 #include <unicode/uchar.h>
 

@@ -2,8 +2,7 @@
  * none (combining marks): its width, truncated or padded to a width, and wrapped at a width. */
 #pragma once
 
-#include <stdbool.h>
-#include <stdio.h>
+#include "base/c.h"
 
 /* Columns of the terminal that `out` is; `otherwise` if it is none. */
 int columns_of(FILE *out, int otherwise);

@@ -3,10 +3,6 @@
 
 #include "base/utf8.h"
 
-#include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
-
 /* error->text (=) the sentence and, unless NULL, ": " and `rest`. */
 static void write(Error *error, const char *rest, const char *format, va_list arguments)
 {

@@ -13,7 +13,7 @@
  * The command that prints the error turns that into --max-length (options_name_in_error). */
 #pragma once
 
-#include <stdbool.h>
+#include "base/c.h"
 
 typedef struct Error {
     char text[1024];

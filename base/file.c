@@ -1,12 +1,9 @@
 /* file.c -- files that are replaced in one instant, and folders; see file.h. */
 #include "base/file.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
 #include <poll.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 

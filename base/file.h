@@ -16,8 +16,6 @@
 #include "base/error.h"
 
 #include <signal.h>
-#include <stddef.h>
-#include <stdio.h>
 
 typedef struct AtomicFile {
     int fd;

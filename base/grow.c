@@ -1,10 +1,6 @@
 /* grow.c -- blocks that grow by half; see grow.h. */
 #include "base/grow.h"
 
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
 /* The pointer is copied bytewise, as it may be of any type. */
 bool grow(void **block, size_t *capacity, size_t wanted, size_t size)
 {

@@ -6,8 +6,7 @@
  * The unused end of a block is not touched, so it takes no memory. */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
+#include "base/c.h"
 
 /* Grows *block, which holds *capacity elements of `size` bytes, to `wanted` or more. If memory
  * is short it returns false and leaves the block as it is. */

@@ -1,8 +1,7 @@
 /* hash.h -- FNV-1a, 64 bits (Fowler, Noll, Vo 1991), over bytes or over words. */
 #pragma once
 
-#include <stddef.h>
-#include <stdint.h>
+#include "base/c.h"
 
 static const uint64_t HASH_START = 0xcbf29ce484222325u;
 

@@ -1,11 +1,6 @@
 /* jsonwriter.c -- writing JSON to a stream; see jsonwriter.h. */
 #include "base/jsonwriter.h"
 
-#include <inttypes.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/utf8.h"
 
 /* A byte that is no UTF-8 (a path may hold any) becomes U+FFFD, or with `bytes` U+10FF00 plus the

@@ -13,9 +13,7 @@
  * most 64 objects and arrays are open at a time. */
 #pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
-#include <stdio.h>
+#include "base/c.h"
 
 typedef struct JsonWriter {
     FILE *out;

@@ -10,11 +10,6 @@
 #include "base/options.h"
 #include "base/textstream.h"
 
-#include <ctype.h>
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-
 enum { WIDTH = 92, LEFT_LIMIT = 34 };
 
 /* "--heads N", as it stands in the left column. */

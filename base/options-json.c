@@ -15,9 +15,6 @@
 #include "base/textstream.h"
 #include "base/utf8.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 enum { KEY_LIMIT = 64 };
 
 static const char *key_of(char key[KEY_LIMIT], const Option *option)

@@ -4,15 +4,6 @@
 #include "base/json.h"
 #include "base/real.h"
 
-#include <assert.h>
-#include <errno.h>
-#include <limits.h>
-#include <math.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 /* ---- lists of texts ---- */
 
 bool strings_add(StringList *list, const char *text, Error *error)

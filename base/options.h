@@ -28,8 +28,6 @@
 
 #include "base/error.h"
 
-#include <stddef.h>
-
 /* What --version prints, and qkv.pc. */
 #define QKV_VERSION "1.0"
 

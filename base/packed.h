@@ -7,8 +7,7 @@
  * The network's layers see rows; only attention knows where a sentence begins. */
 #pragma once
 
-#include <stddef.h>
-#include <stdint.h>
+#include "base/c.h"
 
 typedef struct Packed {
     int sentences;     // S

@@ -5,6 +5,8 @@
  * digits instead of two. */
 #pragma once
 
+#include "base/c.h"
+
 /* Always inlined: a call with constant arguments is compiled to a loop of its own, without
  * their conditions. */
 #define INLINED static inline __attribute__((always_inline))

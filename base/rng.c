@@ -1,8 +1,6 @@
 /* rng.c -- streams of Philox numbers; see rng.h. */
 #include "base/rng.h"
 
-#include <math.h>
-
 Rng rng_stream(uint64_t seed, RngPurpose purpose, uint64_t index)
 {
     return (Rng){.key = {(uint32_t)seed, (uint32_t)(seed >> 32)},

@@ -5,7 +5,7 @@
  * the same seed, purpose and index give the same numbers on any thread and after any resume. */
 #pragma once
 
-#include <stdint.h>
+#include "base/c.h"
 
 /* Streams of one seed with different purposes are independent. */
 typedef enum {

@@ -1,9 +1,7 @@
 /* textstream.h -- streams into memory. */
 #pragma once
 
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
+#include "base/c.h"
 
 typedef struct TextStream {
     FILE *out;

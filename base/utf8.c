@@ -10,8 +10,6 @@
  * of a byte-level model are often half a character, so both must be protected. */
 #include "base/utf8.h"
 
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 enum { REPLACEMENT = 0xFFFD };

@@ -6,10 +6,7 @@
  * is not utf8_is_shown. */
 #pragma once
 
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdio.h>
+#include "base/c.h"
 
 /* *code (=) the first character of text [length], length > 0; returns its length in bytes, 1 to
  * 4. A byte that begins no valid character is U+FFFD, of length 1. */

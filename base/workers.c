@@ -5,8 +5,6 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 #ifdef __SSE2__
 #include <immintrin.h>

@@ -7,8 +7,6 @@
 
 #include "base/error.h"
 
-#include <stddef.h>
-
 typedef struct Workers Workers;
 
 /* Starts threads - 1 threads; the caller is worker 0. They block all signals. NULL on error. */

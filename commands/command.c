@@ -1,15 +1,8 @@
 /* command.c -- what the programs share; see command.h. */
 #include "commands/command.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
-#include <math.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>

@@ -5,8 +5,6 @@
 #include "base/options.h"
 #include "explain/picture.h"
 
-#include <stdio.h>
-
 /* The name that this program was called by, without its folder, for errors and usage. */
 const char *command_name(void);
 

@@ -3,9 +3,6 @@
 
 #include "base/columns.h"
 
-#include <math.h>
-#include <stdarg.h>
-#include <string.h>
 #include <unistd.h>
 
 enum { WIDTH = 20, TEXT = 28, COLUMNS = 80 };  // of the bar; of what stands beside it; default

@@ -6,8 +6,7 @@
  * Elsewhere it is printed without the bar, every 10 seconds. */
 #pragma once
 
-#include <stdbool.h>
-#include <stdio.h>
+#include "base/c.h"
 
 typedef struct ProgressBar {
     FILE *out;      // NULL: no bar

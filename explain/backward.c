@@ -3,8 +3,6 @@
  * model/attention.c. */
 #include "explain/explanation.h"
 
-#include <math.h>
-
 #include "base/best.h"
 
 enum { ANSWERS = 5, PROJECTIONS = 3 };

@@ -1,11 +1,6 @@
 /* byhand.c -- attention by hand: reads a file, computes, prints and draws; see byhand.h. */
 #include "explain/byhand.h"
 
-#include <math.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/file.h"
 #include "base/textstream.h"
 #include "data/text.h"

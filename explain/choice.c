@@ -1,11 +1,6 @@
 /* choice.c -- which attention is shown; see choice.h. */
 #include "explain/choice.h"
 
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 static const char *const KINDS[] = {"cross", "encoder", "decoder", "all", NULL};
 static const char *const HEADS[] = {"rollout", "max", "best", "mean", NULL};
 

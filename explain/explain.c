@@ -10,10 +10,6 @@
 #include "explain/explanation.h"
 #include "plots/blocks.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 enum { NUMBERS = 3, TERMS = 2 };  // of each vector of step 2; of a sum of products
 enum { ANSWERS = 5 };             // probabilities of words
 

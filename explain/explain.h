@@ -6,8 +6,6 @@
 #include "explain/choice.h"
 #include "explain/update.h"
 
-#include <stdio.h>
-
 /* Writes how one head computed its attention. For one word: tokens, embeddings, query, key and
  * value, dot products, softmax and the weighted sum of the values. Then the most attended token
  * for each word, and all attention weights.

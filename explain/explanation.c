@@ -1,9 +1,6 @@
 /* explanation.c -- the steps of one query through one head; see explanation.h. */
 #include "explain/explanation.h"
 
-#include <math.h>
-#include <string.h>
-
 #include "plots/blocks.h"
 
 enum { A_LINE = 8, MOST_NUMBERS = 64, BAR = 24 };

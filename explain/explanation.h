@@ -8,8 +8,6 @@
 #include "explain/maps.h"
 #include "explain/update.h"
 
-#include <stdio.h>
-
 enum { LINE = 79, LABEL = 13, SHOWN = 5 };  // SHOWN: numbers of a vector in a line
 
 /* A row is a query, a column a key. */

@@ -1,10 +1,6 @@
 /* heads.c -- what each attention head does, over many sentence pairs; see heads.h. */
 #include "explain/heads.h"
 
-#include <inttypes.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 #include <strings.h>
 
 #include "base/best.h"

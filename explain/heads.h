@@ -16,7 +16,6 @@
 #pragma once
 
 #include <search.h>
-#include <stdio.h>
 
 #include "explain/labels.h"
 #include "explain/maps.h"

@@ -4,12 +4,6 @@
 #include "data/typography.h"
 #include "inference/idlines.h"
 
-#include <ctype.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 Tokens tokens_of(const Snapshot *snapshot, const Vocabulary *vocabulary, TokenSide side)
 {
     const Packed *sentence = side == TOKENS_SOURCE ? &snapshot->source : &snapshot->target;

@@ -3,10 +3,6 @@
 
 #include "inference/align.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 void map_free(Map *map)
 {
     free(map->at);

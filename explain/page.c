@@ -7,11 +7,6 @@
 #include "explain/maps.h"
 #include "plots/colormap.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 static const char *const SIDE[] = {
     [TOKENS_SOURCE] = "source", [TOKENS_TARGET] = "target", [TOKENS_READ] = "read"};
 

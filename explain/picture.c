@@ -9,9 +9,6 @@
 #include "explain/maps.h"
 #include "plots/blocks.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 #include <strings.h>
 
 int picture_format(const char *path, Error *error)

@@ -8,8 +8,6 @@
 #include "plots/attentionpage.h"
 #include "plots/png.h"
 
-#include <stdio.h>
-
 /* What a picture or a page (explain/page.h) shows. */
 typedef struct PictureInput {
     const Snapshot *snapshot;

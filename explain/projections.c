@@ -3,10 +3,6 @@
 
 #include "inference/snapshot.h"
 
-#include <ctype.h>
-#include <math.h>
-#include <stdlib.h>
-
 enum { CANDIDATES = 256, WORDS = PROJECTION_WORDS, CELLS = WORDS * WORDS };
 
 static int first_pairs(const Corpus *corpus)

@@ -6,9 +6,6 @@
 #include "model/checkpoint.h"
 #include "training/progress.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 /* The options of the training for one pair without randomness, and the number of the update. */
 static bool read_config(Update *u, const CheckpointFile *file, Error *error)
 {

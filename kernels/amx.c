@@ -5,7 +5,6 @@
 #include <cpuid.h>
 #include <immintrin.h>
 #include <pthread.h>
-#include <stdint.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 

@@ -12,8 +12,7 @@
  * Linux gives a process AMX if it asks for it. */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
+#include "base/c.h"
 
 enum { AMX_ROWS = 32, AMX_COLUMNS = 32, AMX_UNITS = 16 };
 

@@ -1,10 +1,6 @@
 /* bf16.c -- rounding to bfloat16, and pairs of it; see bf16.h. */
 #include "kernels/bf16.h"
 
-#include <math.h>
-#include <stdint.h>
-#include <string.h>
-
 #include "kernels/amx.h"
 #include "kernels/kind.h"
 #include "kernels/transpose.h"

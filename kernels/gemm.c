@@ -17,9 +17,6 @@
  * is prefetched (docs/speed.md). */
 #include "kernels/gemm.h"
 
-#include <stdbool.h>
-#include <string.h>
-
 #include "kernels/amx.h"
 #include "kernels/bf16.h"
 #include "kernels/kind.h"

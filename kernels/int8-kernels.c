@@ -10,7 +10,6 @@
  *   plain C        u q, started from -128 Σ q
  *
  * The tile of VNNI is 14 rows and two vectors, 28 sums in registers, as in tile.h. */
-#include <string.h>
 
 #include "kernels/amx.h"
 #include "kernels/int8.h"

@@ -11,10 +11,7 @@
  * change a bit of the result. */
 #include "kernels/int8.h"
 
-#include <assert.h>
 #include <float.h>
-#include <math.h>
-#include <string.h>
 
 #include "kernels/amx.h"
 #include "kernels/scratch.h"

@@ -17,9 +17,6 @@
 #include "base/arena.h"
 #include "base/real.h"
 
-#include <stdbool.h>
-#include <stdint.h>
-
 /* W as the kernels read it: a panel is 32 rows, interleaved by groups of four numbers. */
 enum { INT8_PANEL = 32, INT8_GROUP = 4, INT8_ROWS = 32, INT8_MOST_COLUMNS = 65536 };
 /* What AMX multiplies: rows of X at least, and groups of a row at most. */

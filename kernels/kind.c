@@ -1,10 +1,6 @@
 /* kind.c -- which kind of processor this is; see kind.h. */
 #include "kernels/kind.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/real.h"
 #include "kernels/amx.h"
 #include "kernels/openblas.h"

@@ -1,8 +1,6 @@
 /* matrix.c -- a matrix of weights in any layout; see matrix.h. */
 #include "kernels/matrix.h"
 
-#include <string.h>
-
 #include "kernels/panels.h"
 
 Matrix matrix_take(Arena *arena, bool int8, int rows, int columns)

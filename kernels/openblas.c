@@ -3,13 +3,9 @@
 
 #if HAS_OPENBLAS
 #include <cblas.h>
-#include <ctype.h>
 #include <dlfcn.h>
 #include <pthread.h>
 #include <semaphore.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 
 #include "base/workers.h"

@@ -1,9 +1,6 @@
 /* panels.c -- copying matrices into panels, and out of them; see panels.h. */
 #include "kernels/panels.h"
 
-#include <stdbool.h>
-#include <string.h>
-
 #include "base/real.h"
 #include "kernels/transpose.h"
 

@@ -2,7 +2,6 @@
 #include "kernels/scratch.h"
 
 #include <pthread.h>
-#include <stdlib.h>
 
 static pthread_key_t own;  // frees a thread's memory when the thread ends
 static _Alignas(BLOCK_ALIGNMENT) unsigned char common[SCRATCH_BYTES];

@@ -11,9 +11,6 @@
 
 #include "base/real.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-
 /* ADD adds to C, else C is overwritten. Added to either: BF16 rounds A and B (bf16.h), PANELS says
  * that B is packed (panels.h). */
 typedef enum { SET = 0, ADD = 1, BF16 = 2, PANELS = 4 } GemmMode;

@@ -11,9 +11,6 @@
 
 #include "base/real.h"
 
-#include <math.h>
-#include <stdint.h>
-
 #ifdef REAL_IS_DOUBLE
 static inline real vec_exp(real x)
 {

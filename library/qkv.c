@@ -3,9 +3,6 @@
 #include "base/utf8.h"
 
 #include <locale.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "data/text.h"
 #include "inference/answer.h"

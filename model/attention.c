@@ -16,8 +16,6 @@
  *   maps in blocks */
 #include "model/attention.h"
 
-#include <string.h>
-
 #include "base/real.h"
 #include "model/linear.h"
 

@@ -1,11 +1,7 @@
 /* checkpoint.c -- a model or a training in one file; see checkpoint.h. */
 #include "model/checkpoint.h"
 
-#include <assert.h>
 #include <float.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/workers.h"
 

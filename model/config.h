@@ -9,7 +9,6 @@
 #include "base/options.h"
 
 #include "model/scorefunction.h"
-#include <stdio.h>
 
 /* Which of W_Q, W_K and W_V are one matrix, and so their biases; or whether all three are the
  * identity, without biases: Q = K = V = X. */

@@ -4,10 +4,6 @@
  * decides elements c, 16 + c, 32 + c, …, so that every loop runs over 16 adjacent elements. */
 #include "model/dropout.h"
 
-#include <math.h>
-#include <stdbool.h>
-#include <string.h>
-
 #include "base/rng.h"
 
 enum { LANES = 16, GROUP = 8 * LANES };

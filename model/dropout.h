@@ -12,9 +12,6 @@
 #include "base/packed.h"
 #include "base/real.h"
 
-#include <stddef.h>
-#include <stdint.h>
-
 typedef struct Dropout {
     double residual;  // rate p on embeddings and on the output of each sublayer; 0: no dropout
     double activation;  // rate inside the feed-forward network

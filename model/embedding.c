@@ -16,9 +16,6 @@
  * table for the source and one for the target. */
 #include "model/embedding.h"
 
-#include <math.h>
-#include <stddef.h>
-
 void position_table(real *P, int count, int D)
 {
     int sines = (D + 1) / 2;

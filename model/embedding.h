@@ -1,8 +1,6 @@
 /* embedding.h -- from token ids to vectors: a row of the embedding plus its position. */
 #pragma once
 
-#include <stdbool.h>
-
 #include "base/packed.h"
 #include "base/real.h"
 #include "kernels/matrix.h"

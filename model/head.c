@@ -12,8 +12,6 @@
  * where its gradient is near zero. */
 #include "model/head.h"
 
-#include <string.h>
-
 #include "base/real.h"
 #include "kernels/transpose.h"
 #include "kernels/vecexp.h"

@@ -7,8 +7,6 @@
 #include "model/dropout.h"
 #include "model/scorefunction.h"
 
-#include <stdbool.h>
-
 /* Queries, keys, values and outputs, or their gradients: of all heads side by side, or of
  * one. */
 typedef struct HeadRows {

@@ -8,8 +8,6 @@
  * var divides by D (biased), eps is inside the root: Ba et al. 2016 (arXiv 1607.06450). */
 #include "model/layernorm.h"
 
-#include <math.h>
-
 void layernorm_layout(LayerNormSaved *saved, Arena *arena, const ModelConfig *config, int N)
 {
     saved->config = config;

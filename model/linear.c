@@ -4,8 +4,6 @@
  *   backward   dX = dY W      dW += dYᵀ X      db += Σ_rows dY */
 #include "model/linear.h"
 
-#include <stddef.h>
-
 void bias_backward(real *db, const real *dY, int N, int D)
 {
     for (int n = 0; n < N; n++) {

@@ -20,9 +20,6 @@
  * With R-Drop rows come in pairs: the second half of a block are the copies. */
 #include "model/loss.h"
 
-#include <math.h>
-#include <stddef.h>
-
 #include "kernels/gemm.h"
 #include "kernels/vecexp.h"
 #include "model/linear.h"

@@ -8,11 +8,6 @@
  * such as W_Q W_K W_V, whose members touch so that one product can use them as one matrix. */
 #include "model/params.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/arena.h"
 #include "base/hash.h"
 #include "base/rng.h"

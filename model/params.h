@@ -11,9 +11,6 @@
 #include "kernels/matrix.h"
 #include "model/config.h"
 
-#include <stddef.h>
-#include <stdint.h>
-
 typedef enum {
     INIT_ZERO,
     INIT_ONE,

@@ -3,8 +3,6 @@
 #include "model/quantised.h"
 #include "base/block.h"
 
-#include <stdlib.h>
-
 static void add(Transformer *model, Matrix *W, int rows, int columns)
 {
     Prepared *p = &model->prepared;

@@ -2,11 +2,7 @@
  * safetensors.h. */
 #include "model/safetensors.h"
 
-#include <assert.h>
-#include <errno.h>
 #include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>

@@ -20,9 +20,6 @@
 #include "base/error.h"
 #include "base/json.h"
 
-#include <stddef.h>
-#include <stdint.h>
-
 typedef enum {
     DTYPE_BOOL,
     DTYPE_U8,

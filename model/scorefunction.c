@@ -12,9 +12,6 @@
  * that is 10 for L = 32. */
 #include "model/scorefunction.h"
 
-#include <math.h>
-#include <string.h>
-
 real score_scale(const ScoreFunction *score, int dh)
 {
     double divisor =

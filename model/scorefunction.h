@@ -7,8 +7,6 @@
  * scores_backward. They need no network. */
 #pragma once
 
-#include <stdbool.h>
-
 #include "base/real.h"
 #include "kernels/gemm.h"
 

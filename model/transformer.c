@@ -10,8 +10,6 @@
 #include "model/transformer.h"
 #include "base/block.h"
 
-#include <stdlib.h>
-
 #include "kernels/kind.h"
 #include "model/embedding.h"
 

@@ -4,10 +4,6 @@
  * size that suits the number of words down to one pixel. */
 #include "plots/attentionpage.h"
 
-#include <assert.h>
-#include <math.h>
-#include <stdio.h>
-
 enum { MARGIN = 36, BAR = 180, BAR_GAP = 40, BAR_LABEL = 18, LEAST_WIDTH = 560 };
 enum { TEXT_GAP = 5, HEAD_GAP = 26, SECTION_HEAD_GAP = 16 };
 enum { COLUMN_GAP = 26, ROW_GAP = 24, SECTION_GAP = 40, LARGE_GAP = 48 };

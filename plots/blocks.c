@@ -4,9 +4,6 @@
  * text. */
 #include "plots/blocks.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/columns.h"

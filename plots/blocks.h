@@ -11,8 +11,6 @@
 
 #include "plots/heatmap.h"
 
-#include <stdio.h>
-
 /* Whether a stream is a terminal that says that it has 24-bit colours (COLORTERM), and NO_COLOR
  * (no-color.org) is not set. */
 bool blocks_colored(FILE *out);

@@ -9,14 +9,10 @@
 #include "base/textstream.h"
 #include "base/utf8.h"
 
-#include <assert.h>
 #include <cairo-pdf.h>
 #include <cairo-svg.h>
 #include <dlfcn.h>
-#include <math.h>
 #include <pango/pangocairo.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { FAMILY = 100, FAMILIES = FAMILY + 40 };
 enum { LONGEST_LINE = 2000 };

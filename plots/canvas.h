@@ -9,8 +9,6 @@
 #include "base/error.h"
 #include "base/textstream.h"
 
-#include <stdint.h>
-
 typedef struct Color {
     uint8_t r, g, b;  // sRGB
 } Color;

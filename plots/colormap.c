@@ -8,8 +8,6 @@
  * magma's. */
 #include "plots/colormap.h"
 
-#include <math.h>
-
 enum { KNOTS = 33 };
 
 // clang-format off

@@ -5,9 +5,6 @@
  * these. If it spans less than a factor of 3, it has linear ticks. */
 #include "plots/curves.h"
 
-#include <math.h>
-#include <stdio.h>
-
 enum { WIDTH = 960, MARGIN = 36, PANEL_HEIGHT = 300, SECOND_HEIGHT = 190, PANEL_GAP = 34 };
 enum { TITLE_HEIGHT = 32, SUBTITLE_HEIGHT = 24, PANEL_HEAD = 30, X_TICKS = 24, X_LABEL = 22 };
 enum { TICK_GAP = 8, LEGEND_LINE = 18, LEGEND_GAP = 18, MAX_DOTS = 60, PIECE = 1000 };

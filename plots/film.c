@@ -1,11 +1,6 @@
 /* film.c -- an animation of attention; see film.h. */
 #include "plots/film.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "plots/heatmap.h"
 
 enum { MARGIN = 24, HEAD_TITLE = 18, HEAD_GAP = 14, TITLE = 56, CHART = 96, CHART_LABELS = 26 };

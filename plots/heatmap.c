@@ -10,10 +10,6 @@
  * rows are closer together, only every second, third, ... row has one. */
 #include "plots/heatmap.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
-
 enum { LABEL_MIN = 9, LABEL_MAX = 14, LABEL_SPACE = 7 };
 enum { NOTE_SIZE = 11, NOTE_SPACE = 6, FRAME = 2, FRAME_SPACE = 2 };
 enum { NUMBER_CELL = 21, LONG_NUMBER_CELL = 34, LARGE_MAP = 300 };

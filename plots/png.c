@@ -7,10 +7,7 @@
  * (processor time on a core that does 115 GFLOP/s in sgemm). */
 #include "plots/png.h"
 
-#include <assert.h>
 #include <png.h>
-#include <stdlib.h>
-#include <string.h>
 #include <zlib.h>
 
 #include "base/file.h"

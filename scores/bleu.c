@@ -20,10 +20,6 @@
 
 #include "scores/ngrams.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-
 /* The length next to that of the hypothesis; of two as near, the shorter one. */
 static int nearest_length(const Comparison *c)
 {

@@ -17,10 +17,6 @@
 
 #include "scores/ngrams.h"
 
-#include <assert.h>
-#include <ctype.h>
-#include <stdio.h>
-
 enum { BETA = 2 };
 
 static bool is_punctuation(uint32_t c)

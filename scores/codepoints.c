@@ -5,9 +5,6 @@
  * U+001C to U+001F. */
 #include "scores/codepoints.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unicode/ucasemap.h>
 #include <unicode/uchar.h>
 #include <unicode/unorm2.h>

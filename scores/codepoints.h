@@ -7,9 +7,6 @@
 
 #include "base/error.h"
 
-#include <stddef.h>
-#include <stdint.h>
-
 typedef struct Codepoints {
     uint32_t *at;  // [length], on the heap
     int length;

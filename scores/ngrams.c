@@ -12,8 +12,6 @@
  * most half full, and an edge's slot gives the number of the node that it leads to. */
 #include "scores/ngrams.h"
 
-#include <stdlib.h>
-
 typedef struct Edge {
     uint32_t from;    // node
     uint32_t symbol;  // plus 1; 0: the slot is empty

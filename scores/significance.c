@@ -9,10 +9,6 @@
  * below a bound by Lemire's method (2019, arXiv 1805.10941). */
 #include "scores/significance.h"
 
-#include <math.h>
-#include <stdint.h>
-#include <stdlib.h>
-
 const char *const significance_names[] = {"auto", "none", "bootstrap", "randomization", NULL};
 
 /* ---- the generator ---- */

@@ -13,8 +13,6 @@
 
 #include "scores/tokenization.h"
 
-#include <stddef.h>
-
 /* ---- BLEU ---- */
 
 enum { BLEU_ORDER = 4 };  // n-grams of 1 to 4 words

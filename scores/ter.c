@@ -19,10 +19,6 @@
 #include "base/arena.h"
 #include "scores/ngrams.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
-
 enum { BEAM = 25, SHIFT_WORDS = 10, SHIFT_PLACES = 50, SHIFTS = 1000, FAR = 1 << 29 };
 
 /* cost(i, j): the edits from the first i words of the hypothesis to the first j of the reference.

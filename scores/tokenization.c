@@ -23,9 +23,6 @@
 #include "scores/tokenization.h"
 
 #include <dlfcn.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <strings.h>
 #include <unicode/uregex.h>
 #include <unicode/ustring.h>

@@ -1,9 +1,6 @@
 /* config.c -- the options of training; see config.h. */
 #include "training/config.h"
 
-#include <stddef.h>
-#include <stdio.h>
-
 #include "model/config.h"
 
 static const char *const CRITERIA[] = {"loss", "bleu", "chrf", NULL};

@@ -3,8 +3,6 @@
 
 #include "base/options.h"
 
-#include <stdint.h>
-
 enum { MAX_ACCUMULATORS = 4096 };
 
 /* The measure that compares validations. */

@@ -7,8 +7,6 @@
  * Only the main thread calls MPI (MPI_THREAD_FUNNELED). */
 #include "training/distributed.h"
 
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 struct Distributed distributed = {.ranks = 1};

@@ -20,8 +20,6 @@
 #include "base/error.h"
 #include "base/real.h"
 
-#include <stddef.h>
-
 enum { DISTRIBUTED_MAX_RANKS = 4096 };
 
 /* To read. */

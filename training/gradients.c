@@ -1,11 +1,6 @@
 /* gradients.c -- accumulators, and their sum over threads and ranks; see gradients.h. */
 #include "training/gradients.h"
 
-#include <limits.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/block.h"
 #include "base/real.h"
 #include "training/distributed.h"

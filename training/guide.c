@@ -1,9 +1,6 @@
 /* guide.c -- the links that guide a head of attention; see guide.h. */
 #include "training/guide.h"
 
-#include <math.h>
-#include <stdlib.h>
-
 bool guide_end_round(Guide *g, Error *error)
 {
     size_t count = g->cells + (size_t)(g->sources + g->targets + g->longest);

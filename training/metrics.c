@@ -6,10 +6,6 @@
 #include "base/json.h"
 #include "base/textstream.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 enum { TRAIN = 1 << METRICS_TRAIN, VALID = 1 << METRICS_VALID };
 
 /* The numbers of a line, in their order in the file. */

@@ -15,8 +15,6 @@
 
 #include "base/error.h"
 
-#include <stdio.h>
-
 typedef enum { METRICS_TRAIN, METRICS_VALID } MetricsKind;
 
 typedef struct MetricsLine {

@@ -2,9 +2,6 @@
  * processing time first); see microbatch.h. */
 #include "training/microbatch.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/grow.h"
 
 static int tokens_of(const PairIds *pair)

@@ -11,8 +11,6 @@
  * more rows than columns, A is Xᵀ X, on the right, which is smaller. */
 #include "training/muon.h"
 
-#include <math.h>
-
 enum { ITERATIONS = 5 };
 static const real MOMENTUM = 0.95f, a = 3.4445f, b = -4.775f, c = 2.0315f;
 

@@ -13,9 +13,6 @@
 #include "training/optimizer.h"
 #include "base/block.h"
 
-#include <math.h>
-#include <stdlib.h>
-
 /* w: updates of warm-up; x goes from 0 to 1 after them. */
 double schedule_rate(const TrainingConfig *c, long long update)
 {

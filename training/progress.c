@@ -4,9 +4,6 @@
 #include "base/json.h"
 #include "base/textstream.h"
 
-#include <math.h>
-#include <string.h>
-
 Progress progress_start(void)
 {
     return (Progress){.best = {INFINITY, NAN, NAN}, .corpus = NAN, .valid = NAN};

@@ -12,11 +12,6 @@
  * algorithm 1): g = g · clip / ‖g‖ if ‖g‖ > clip, where ‖g‖ is over all tensors together. */
 #include "training/trainer.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/grow.h"
 #include "base/real.h"
 #include "training/distributed.h"

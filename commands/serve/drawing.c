@@ -1,8 +1,6 @@
 /* drawing.c -- the attention of a sentence; see drawing.h. */
 #include "commands/serve/drawing.h"
 
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/file.h"

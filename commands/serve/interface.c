@@ -1,9 +1,6 @@
 /* interface.c -- what the server says; see interface.h. */
 #include "commands/serve/interface.h"
 
-#include <limits.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 #include "base/hash.h"

@@ -1,14 +1,10 @@
 /* server.c -- HTTP; see server.h. */
 #include "commands/serve/server.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <microhttpd.h>
 #include <netdb.h>
-#include <stdarg.h>
 #include <stdatomic.h>
-#include <stdlib.h>
-#include <string.h>
 #include <strings.h>
 #include <sys/resource.h>
 #include <sys/socket.h>

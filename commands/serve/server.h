@@ -5,8 +5,6 @@
 #include "base/json.h"
 #include "commands/serve/service.h"
 
-#include <stdbool.h>
-
 typedef struct Server Server;
 
 /* A request and its answer. */

@@ -1,8 +1,6 @@
 /* settings.c -- the options of ./serve; see settings.h. */
 #include "commands/serve/settings.h"
 
-#include <string.h>
-
 #include "commands/command.h"
 
 #define FIELD(name) offsetof(ServeSettings, name)

@@ -6,10 +6,6 @@
 #include "base/utf8.h"
 #include "commands/command.h"
 
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-
 ProgressBar console_bar;
 
 void console_start(bool quiet)

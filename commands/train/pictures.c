@@ -7,11 +7,6 @@
 #include "plots/curves.h"
 #include "plots/png.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 typedef struct Picture {
     Draw *draw;
     const Run *run;

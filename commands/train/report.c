@@ -8,11 +8,6 @@
 #include "scores/tokenization.h"
 #include "training/distributed.h"
 
-#include <inttypes.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
 

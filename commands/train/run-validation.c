@@ -10,10 +10,6 @@
 #include "scores/statistics.h"
 #include "training/distributed.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 static void free_results(Validation *v)
 {
     for (int s = 0; v->hypothesis && s < v->translations; s++) free(v->hypothesis[s]);

@@ -10,8 +10,6 @@
 #include "explain/maps.h"
 #include "inference/shortlist.h"
 
-#include <stdlib.h>
-
 /* Training pairs at most, rounds over them, cells for their pairs of tokens (a prime); validation
  * pairs at most. */
 enum { LEARNED = 200000, ROUNDS = 5, CELLS = 4194301, COMPARED = 100 };

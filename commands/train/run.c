@@ -12,11 +12,6 @@
 #include "model/checkpoint.h"
 #include "training/distributed.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 enum { MOST_HELD_OUT = 500 };
 
 /* ---- text and vocabulary ---- */

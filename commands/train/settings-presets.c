@@ -5,8 +5,6 @@
 #include "kernels/bf16.h"
 #include "scores/tokenization.h"
 
-#include <math.h>
-
 const char *const preset_names[] = {"toy", "tiny", "small", "base", "auto", NULL};
 
 const char *const preset_purposes[] = {

@@ -10,12 +10,7 @@
 #include "training/distributed.h"
 #include "training/trainer.h"
 
-#include <ctype.h>
 #include <libgen.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 

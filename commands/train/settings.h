@@ -9,9 +9,6 @@
 #include "model/config.h"
 #include "training/config.h"
 
-#include <limits.h>
-#include <stdio.h>
-
 enum { PRESET_TOY, PRESET_TINY, PRESET_SMALL, PRESET_BASE, PRESETS, PRESET_AUTO = PRESETS };
 
 typedef enum { VOCABULARY_JOINT, VOCABULARY_SEPARATE } VocabularyChoice;

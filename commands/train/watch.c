@@ -20,10 +20,6 @@
  * drops lines. */
 #include "commands/train/pictures.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/file.h"
 #include "base/grow.h"
 #include "base/json.h"

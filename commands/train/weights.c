@@ -12,10 +12,6 @@
  * the validation text has no words. */
 #include "commands/train/pictures.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/file.h"
 #include "base/textstream.h"
 #include "base/utf8.h"

@@ -1,9 +1,6 @@
 /* aligner.c -- links of words without a model; see alignment.h. */
 #include "commands/translate/alignment.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/file.h"
 #include "base/grow.h"
 #include "base/json.h"

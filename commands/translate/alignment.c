@@ -4,9 +4,6 @@
 #include "base/file.h"
 #include "base/textstream.h"
 
-#include <math.h>
-#include <stdlib.h>
-
 /* ---- one pair ---- */
 
 bool alignment_choose(AlignBy *by, bool guided, const Choice *choice, int layers, Error *error)

@@ -1,9 +1,6 @@
 /* input.c -- the lines that ./translate reads; see input.h. */
 #include "commands/translate/input.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 

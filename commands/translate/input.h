@@ -8,8 +8,6 @@
 #include "inference/align.h"
 #include "inference/passage.h"
 
-#include <stdio.h>
-
 typedef struct Input {
     const StringList *texts;  // if empty: standard input
     TextReader reader;

@@ -6,9 +6,6 @@
 #include "commands/translate/view.h"
 #include "inference/scoring.h"
 
-#include <math.h>
-#include <stdlib.h>
-
 enum { CHUNK = 2000 };
 
 typedef struct Likelihood {

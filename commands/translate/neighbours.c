@@ -1,10 +1,6 @@
 /* neighbours.c -- --neighbours; see neighbours.h. */
 #include "commands/translate/neighbours.h"
 
-#include <limits.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/best.h"
 #include "base/columns.h"
 #include "base/file.h"

@@ -1,9 +1,6 @@
 /* request.c -- options, defaults, and what goes with what; see request.h. */
 #include "commands/translate/request.h"
 
-#include <limits.h>
-#include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/utf8.h"

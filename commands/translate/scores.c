@@ -1,10 +1,6 @@
 /* scores.c -- scores of translations against files of references; see scores.h. */
 #include "commands/translate/scores.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/grow.h"
 #include "base/json.h"
 #include "commands/command.h"

@@ -8,8 +8,6 @@
 #include "data/words.h"
 #include "scores/significance.h"
 
-#include <stdio.h>
-
 /* What made the translations. */
 typedef struct System {
     const char *name;  // of its file; NULL: this program

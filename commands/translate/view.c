@@ -1,9 +1,6 @@
 /* view.c -- text, links, weights, pictures and explanations; see view.h. */
 #include "commands/translate/view.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 
 #include "base/file.h"

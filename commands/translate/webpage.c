@@ -2,10 +2,6 @@
 #include "commands/translate/webpage.h"
 
 #include <glib.h>
-#include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <zlib.h>
 
 #include "base/file.h"

@@ -13,8 +13,6 @@
 
 #include "inference/bundle.h"
 
-#include <stdio.h>
-
 /* The model as it was trained (BUNDLE_ROWS): it is quantised here. name: of the model, in the page. news: where
  * it says that the languages are not known; or NULL */
 bool webpage_save(const char *path, const Bundle *bundle, const char *name, FILE *news,

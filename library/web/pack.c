@@ -10,8 +10,6 @@
  *                  the low 16 bits of each, little-endian, then 2 high bits of each, the first's lowest
  *
  * 16 bits would change attention weights by 0.0001. */
-#include <math.h>
-#include <stdio.h>
 
 #include "explain/choice.h"
 #include "inference/bundle.h"

@@ -4,9 +4,6 @@
 #include "base/workers.h"
 #include "data/words.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 void *block_allocate(size_t size)
 {
     size_t bytes = (size / BLOCK_ALIGNMENT + 1) * BLOCK_ALIGNMENT;

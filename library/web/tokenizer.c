@@ -9,9 +9,7 @@
  * A tag at the beginning of a text is no token of its own here. */
 #include "data/tokenizer.h"
 
-#include <assert.h>
 #include <float.h>
-#include <stdlib.h>
 
 #include "base/grow.h"
 #include "base/packed.h"

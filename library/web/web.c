@@ -2,10 +2,6 @@
  *
  * Texts are UTF-8 and end with NUL; the caller writes them to web_memory. A function that fails returns
  * NULL or false, and web_error says why. There is one model, and one training. */
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/block.h"
 #include "base/textstream.h"
