@@ -10,29 +10,48 @@
 #include "explain/page.h"
 #include "kernels/int8.h"
 
-static bool is_quantised(const Tensor *tensor)
+static void put_row_8(FILE *out, const real *w, size_t count)
 {
-    return tensor->shape[1] > 1 && tensor->shape[0] > 1 && !strstr(tensor->name, "position");
+    int8_t q[INT8_MOST_COLUMNS];
+    float scale = int8_quantise_row(q, w, (int)count);
+    fwrite(&scale, sizeof scale, 1, out);
+    fwrite(q, 1, count, out);
 }
 
-static void put_weights(FILE *out, const Bundle *bundle)
+static void put_row_18(FILE *out, const real *w, size_t count)
+{
+    float most = 0;
+    for (size_t i = 0; i < count; i++) most = fmaxf(most, fabsf(w[i]));
+    float scale = most > 0 ? most / 131071 : 1;
+    fwrite(&scale, sizeof scale, 1, out);
+    for (size_t i = 0; i < count; i += 4) {
+        unsigned high = 0;
+        for (size_t j = 0; j < 4; j++) {
+            long number = lrintf(i + j < count ? w[i + j] / scale : 0) + 131072;
+            putc((int)(number & 255), out);
+            putc((int)(number >> 8 & 255), out);
+            high |= (unsigned)(number >> 16) << 2 * j;
+        }
+        putc((int)high, out);
+    }
+}
+
+static void put_weights(FILE *out, const Bundle *bundle, int bits)
 {
     const Transformer *model = &bundle->model;
-    int8_t q[INT8_MOST_COLUMNS];
     Choice choice = choice_default;
     choice_know(&choice, bundle);
     putc(choice.known_layer + 1, out), putc(choice.known_head + 1, out);
     for (const Tensor *t = model->params.tensor; t < model->params.tensor + model->params.count;
          t++) {
         const real *w = model->block + t->offset;
-        int row = t->shape[1];
-        putc(is_quantised(t) ? 8 : 32, out);
-        if (!is_quantised(t)) fwrite(w, sizeof *w, t->count, out);
-        for (size_t at = 0; is_quantised(t) && at < t->count; at += (size_t)row) {
-            float scale = int8_quantise_row(q, w + at, row);
-            fwrite(&scale, sizeof scale, 1, out);
-            fwrite(q, 1, (size_t)row, out);
-        }
+        bool matrix = t->shape[1] > 1 && t->shape[0] > 1 && !strstr(t->name, "position"),
+             whole = bits == 8 && !matrix;
+        size_t row = t->shape[1] > 1 ? (size_t)t->shape[1] : t->count;
+        putc(whole ? 32 : bits, out);
+        if (whole) fwrite(w, sizeof *w, t->count, out);
+        for (size_t at = 0; !whole && at < t->count; at += row)
+            (bits == 8 ? put_row_8 : put_row_18)(out, w + at, row);
     }
 }
 
@@ -62,21 +81,25 @@ static bool put_packed(FILE *out, const char *id, const void *bytes, size_t coun
     return good;
 }
 
-static bool put_model(FILE *out, const Bundle *bundle, FILE *news, Error *error)
+bool webpage_put_model(FILE *out, const Bundle *bundle, int bits, Error *error)
 {
-    bool known = true;
     const Vocabulary *v = &bundle->vocabulary;
     TextStream stream;
     fputs("<script type=\"text/plain\" id=\"options\">", out);
     config_print(out, &bundle->model.config);
     fputs("</script>\n", out);
-    if (textstream_open(&stream)) put_weights(stream.out, bundle);
+    if (textstream_open(&stream)) put_weights(stream.out, bundle, bits);
     char *weights = textstream_close(&stream);
     bool good = weights && put_packed(out, "source", v->model[SOURCE], v->size[SOURCE]) &&
                 put_packed(out, "vocabulary", v->model[TARGET], v->size[TARGET]) &&
                 put_packed(out, "weights", weights, stream.length);
     free(weights);
-    if (!good) return error_memory(error, "for a page");
+    return good || error_memory(error, "for a page");
+}
+
+static void put_languages(FILE *out, const Bundle *bundle, FILE *news)
+{
+    bool known = true;
     fputs("<script type=\"text/plain\" id=\"codes\">", out);  // of the languages: "en fr"
     for (int side = 0; side < SIDES; side++) {
         char code[3];
@@ -89,7 +112,6 @@ static bool put_model(FILE *out, const Bundle *bundle, FILE *news, Error *error)
             news, "the page calls its languages unknown: the files that the model was trained "
                   "on have no names such as train.en and train.fr");
     fputs("</script>\n", out);
-    return true;
 }
 
 /* The page without a model, for free(). */
@@ -119,7 +141,8 @@ static bool put_page(FILE *out, const char *page, size_t length, const Bundle *b
                                 .choice = &choice_default,
                                 .words = true};
     bool good = snapshot && page_write(out, page, (size_t)(model - page), &input, error) &&
-                put_model(out, bundle, news, error);
+                webpage_put_model(out, bundle, 8, error);
+    if (good) put_languages(out, bundle, news);
     if (good) fwrite(rest, 1, (size_t)(page + length - rest), out);
     snapshot_close(snapshot);
     return good;

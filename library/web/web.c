@@ -39,7 +39,7 @@ const char *EXPORT(web_error)(void)
     return web.error.text;
 }
 
-/* ---- the model: tokenizers, and what library/web/pack.c or commands/translate/webpage.c writes ---- */
+/* ---- the model: tokenizers, and what commands/translate/webpage.c writes ---- */
 
 bool EXPORT(web_vocabulary)(const void *source, size_t source_size, const void *target,
                             size_t target_size)
@@ -94,9 +94,8 @@ static size_t take_row(real *w, size_t count, int bits, const unsigned char *byt
                       : sizeof scale + (bits == 8 ? count : (count + 3) / 4 * 9);
 }
 
-/* The weights: two bytes, the layer and the head that align words best, counted from 1, or 0; then for each tensor
- * of the table a byte, the bits of its numbers, and its rows. With 8 bits the model computes in int8 from now
- * on, and is not trained. */
+/* The weights, as commands/translate/webpage.h describes them. With 8 bits the model computes in int8 from now on,
+ * and is not trained. */
 bool EXPORT(web_weights)(const unsigned char *bytes, size_t size)
 {
     const Params *params = &web.model.params;
