@@ -199,7 +199,7 @@ $(BUILD)/wasm/%.o: %.c
 WASI     = $(and $(wildcard /usr/include/wasm32-wasi/stdio.h),$(shell command -v clang),$(shell command -v wasm-ld))
 $(BUILD)/page/qkv.wasm: $(WASM:%.c=$(BUILD)/wasm/%.o)
 	@mkdir -p $(@D)
-	clang --target=wasm32-wasi -mexec-model=reactor -Wl,--gc-sections,-s,-z,stack-size=1048576 $^ -o $@
+	clang --target=wasm32-wasi -mexec-model=reactor -Wl,--gc-sections,-s,-z,stack-size=1048576,--export=malloc,--export=free $^ -o $@
 $(BUILD)/page/pack: $(BUILD)/library/web/pack.o $(BUILD)/all.a
 	@mkdir -p $(@D)
 	$(CC) $(FLAGS) $^ -o $@ $(LDFLAGS) $(LIBS)

@@ -1,6 +1,6 @@
 /* web.c -- what the page calls (plots/page/engine.js): a model in WebAssembly, in a browser's tab.
  *
- * Texts are UTF-8 and end with NUL; the caller writes them to web_memory. A function that fails returns
+ * Texts are UTF-8 and end with NUL; the caller writes them to memory of malloc. A function that fails returns
  * NULL or false, and web_error says why. There is one model, and one training. */
 
 #include "base/block.h"
@@ -22,17 +22,6 @@ static struct {
     Choice choice;
     Error error;
 } web;
-
-/* Memory for the caller; for web_release. */
-void *EXPORT(web_memory)(size_t bytes)
-{
-    return malloc(bytes);
-}
-
-void EXPORT(web_release)(void *memory)
-{
-    free(memory);
-}
 
 const char *EXPORT(web_error)(void)
 {
@@ -214,7 +203,7 @@ static bool copy(const char ***copied, const Answer *answer, int s, const Hypoth
     return good;
 }
 
-/* The translations of lines: "SCORE\tTRANSLATION\n" for each. For web_release. */
+/* The translations of lines: "SCORE\tTRANSLATION\n" for each. For free(). */
 char *EXPORT(web_translate)(const char *text)
 {
     Answer answer = {0};
@@ -272,7 +261,7 @@ static char *data_of(Snapshot *snapshot, bool given)
 }
 
 /* The data of a page (explain/page.h) for a sentence and a translation of it, "" for the model's own, with
- * gradients. For web_release. */
+ * gradients. For free(). */
 char *EXPORT(web_attention)(const char *text, const char *given)
 {
     Answer answer = {0};

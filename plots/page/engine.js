@@ -47,7 +47,7 @@ async function startEngine({ program, source = new Uint8Array(), vocabulary, opt
   /* A copy for C, with a NUL behind it. */
   function put(value) {
     const bytes = typeof value === "string" ? new TextEncoder().encode(value) : value;
-    const at = c.web_memory(bytes.length + 1);
+    const at = c.malloc(bytes.length + 1);
     if (!at) throw new Error("there is not enough memory");
     new Uint8Array(c.memory.buffer).set(bytes, at);
     view().setUint8(at + bytes.length, 0);
@@ -60,13 +60,13 @@ async function startEngine({ program, source = new Uint8Array(), vocabulary, opt
   function call(name, ...values) {
     const copies = values.map((value) => (typeof value === "number" ? value : put(value)));
     const result = c[name](...copies);
-    copies.forEach((at, i) => { if (typeof values[i] !== "number") c.web_release(at); });
+    copies.forEach((at, i) => { if (typeof values[i] !== "number") c.free(at); });
     if (!result) throw new Error(textAt(c.web_error()));
     return result;
   }
   function textOf(name, ...values) {
     const at = call(name, ...values), text = textAt(at);
-    c.web_release(at);
+    c.free(at);
     return text;
   }
 
