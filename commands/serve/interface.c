@@ -65,10 +65,12 @@ static const char *hypothesis_text(const QkvTranslation *t, int h)
     return t->hypothesis[h < t->count ? h : t->count - 1].text;
 }
 
-/* The h-th best translation of text i, and *translation (=) that of its first block or the next text. */
+/* The h-th best translation of text i, and *translation (=) that of its first block or the next text. Without
+ * translations, from a language to itself, the text. */
 static json_t *text_json(Job *job, int i, const QkvTranslation **translation, int h)
 {
-    if (!job->document) return json_string(hypothesis_text((*translation)++, h));
+    if (!job->document)
+        return json_string(*translation ? hypothesis_text((*translation)++, h) : job->text[i]);
     HtmlDocument *d = &job->document[i];
     const char **block = malloc(((size_t)d->count + 1) * sizeof *block);
     for (int k = 0; block && k < d->count; k++) block[k] = hypothesis_text((*translation)++, h);
@@ -149,7 +151,7 @@ static void answer_translation(Job *job, const QkvTranslation *translation)
         json_array_remove(found, 0);
         if (job->task.alternatives > 1)
             add_value(e, answer, "alternatives", json_incref(found));
-        if (job->details && !job->document)
+        if (job->details && first && !job->document)
             add_value(e, answer, "details", details_json(job->text[i], first));
         if (job->detected) add_value(e, answer, "detectedLanguage", json_incref(job->detected));
         json_decref(found);
@@ -263,19 +265,6 @@ static bool detect_source(const Interface *in, Exchange *e, json_t **detected,
            exchange_error(e, 400, "The language of the text is not known: name it as source");
 }
 
-/* Nothing is translated from a language to itself. */
-static void answer_unchanged(const Job *job)
-{
-    Exchange *e = job->exchange;
-    json_t *answer = json_object(), *text;
-    for (size_t i = 0; (text = text_at(e, i)); i++) {
-        add_value(e, answer, "translatedText", json_incref(text));
-        if (job->task.alternatives > 1) add_value(e, answer, "alternatives", json_array());
-        if (job->detected) add_value(e, answer, "detectedLanguage", json_incref(job->detected));
-    }
-    exchange_answer(e, 200, answer);
-}
-
 /* The pair of a request; NULL: an answer was given. job->detected (=) what was detected, or NULL. */
 static const Pair *find_pair(const Interface *in, Job *job)
 {
@@ -293,7 +282,7 @@ static const Pair *find_pair(const Interface *in, Job *job)
     const Pair *pair = service_pair(in->service, source, target);
     if (pair) return pair;
     if (!strcmp(source, target) && !strcmp(e->path, "/translate"))
-        return answer_unchanged(job), NULL;
+        return answer_translation(job, NULL), NULL;
     language_name(names[0], source), language_name(names[1], target);
     exchange_error(e, 400, "%s (%s) is not available as a target language from %s (%s)",
                    names[1], target, names[0], source);
