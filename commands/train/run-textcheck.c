@@ -9,7 +9,6 @@
 #include "data/text.h"
 #include "scores/tokenization.h"
 
-
 enum { FEW = 20 };    // pairs, too few to say that they are all the same
 enum { HALF = 100 };  // pairs at least, to compare two halves of a file
 
