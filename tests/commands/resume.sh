@@ -32,10 +32,11 @@ check "which options are others" grep -Eq \
     "^changed +from here on: --max-updates --schedule --dropout( --[a-z-]+)*; learning rate [0-9.e-]+, before 0" err
 
 # Stopped by a signal as soon as there are metrics; then the same command goes on.
-train $drop --max-updates 150 --output whole 2>err
-for signal in INT TERM HUP; do
-    case $signal in INT) expected=130 ;; TERM) expected=143 ;; HUP) expected=129 ;; esac
-    setsid env --default-signal "$latest" "$BIN/train" $corpus $tiny $drop --max-updates 150 --output "stop$signal" 2>err &
+long="$drop --max-updates 600 --valid-every 200"
+train $long --output whole 2>err
+for signal in INT TERM; do
+    case $signal in INT) expected=130 ;; TERM) expected=143 ;; esac
+    setsid env --default-signal "$latest" "$BIN/train" $corpus $tiny $long --output "stop$signal" 2>err &
     pid=$!
     while [ ! -s "stop$signal/metrics.jsonl" ] && kill -0 $pid 2>/dev/null; do sleep 0.02; done
     kill -$signal $pid
@@ -44,8 +45,7 @@ for signal in INT TERM HUP; do
     if [ $status -eq $expected ]; then pass "SIG$signal ends with $expected"
     else fail "SIG$signal ends with $expected" "status $status: $(cat err)"; fi
     check "SIG$signal leaves a checkpoint" test -s "stop$signal/last.safetensors"
-    check "the same command goes on after SIG$signal" train $drop --max-updates 150 --threads 3 \
-        --output "stop$signal"
+    check "the same command goes on after SIG$signal" train $long --threads 3 --output "stop$signal"
     check "stopped by SIG$signal and gone on: the same bytes" \
         cmp whole/last.safetensors "stop$signal/last.safetensors"
 done
