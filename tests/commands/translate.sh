@@ -49,8 +49,8 @@ for way in "--beam 1" "--beam 4" "--beam 3 --length-penalty 0.6" "--sample" \
     # shellcheck disable=SC2086
     same "$way: the same with 3 threads and small batches" $way --threads 3 --batch-rows 7
 done
-while IFS= read -r line; do echo "$line" | translate --beam 4; done <valid.s >single
-check "a line alone is translated as among others" cmp single beam
+head -n 12 valid.s | while IFS= read -r line; do echo "$line" | translate --beam 4; done >single
+check "a line alone is translated as among others" sh -c 'head -n 12 beam | cmp - single'
 translate --sample --seed 1 <valid.s >one; translate --sample --seed 1 <valid.s >again
 translate --sample --seed 2 <valid.s >two
 check "the same seed, the same samples" cmp one again
@@ -187,7 +187,7 @@ wait $pid
 check "and the order is kept" sh -c 'for i in $(seq 400); do cat beam; done | cmp - got'
 # On a terminal.
 if script -qec true /dev/null </dev/null >script.out 2>&1; then
-    many >many.s
+    for more in 1 2 3; do few; few; done >many.s
     script -qec "'$BIN/translate' --model run --beam 8 <many.s >many.out" /dev/null >out 2>&1 </dev/null
     check "a file gets a progress bar" grep -q '% \[#* *\] [0-9hms]* left  [0-9,]* lines  [0-9,]*/s' out
     check "--quiet gets none" sh -c \
