@@ -88,16 +88,16 @@ says "so it is without a number of updates" "^  for  *[1-9][0-9]* updates .*: 2[
 # --time: the updates that fit, and the same bits as a run of so many.
 rm -rf run
 begin=$(date +%s)
-auto $small --time 5s --threads 1 --output run
+auto $small --time 3s --threads 1 --output run
 check "--time" test $? -eq 0
 took=$(($(date +%s) - begin)) updates=$(value max_updates)
 check "ends in its time, or with all that helps" test "$took" -le 15
-auto $small --time 9s --threads 1 --output run
+auto $small --time 7s --threads 1 --output run
 says "a longer one is too late" "^--time is fixed when a run begins, and gave this one $updates updates$"
 says "more updates are not" "has reached its --time; a larger --max-updates goes on$"
 mv run timed
 auto $small --max-updates "$updates" --threads 1 --output run
-check "--time 5s has the same bits as --max-updates $updates" cmp run/best.safetensors timed/best.safetensors
+check "--time 3s has the same bits as --max-updates $updates" cmp run/best.safetensors timed/best.safetensors
 rm -rf run
 auto_larger --time 1s --max-updates 30 --threads 1 --output run
 has "in little time it learns without R-Drop" r_drop 0
@@ -132,7 +132,7 @@ if mpi_here; then
     auto $small --threads 1 --accumulators 2 --max-updates 6 --output run
     check "choose the same" cmp run/best.safetensors ranks/best.safetensors
     rm -rf run
-    check "two ranks have a time together" mpirun -n 2 "$latest" "$BIN/train" $corpus $small --threads 1 --time 4s --quiet --output run
+    check "two ranks have a time together" mpirun -n 2 "$latest" "$BIN/train" $corpus $small --threads 1 --time 2s --quiet --output run
 else
     echo "skipped ranks: there is no MPI"
 fi
