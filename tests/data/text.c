@@ -104,12 +104,18 @@ TEST(formats)
         {BYTES("\xfd\x37zXZ\0\0\4"), "an xz file, not UTF-8 text: give <(xzcat"},
         {BYTES("BZh91AY&SY\xf1"), "a bzip2 file, not UTF-8 text: give <(bzcat"},
         {BYTES("\x28\xb5\x2f\xfd\4\n"), "a zstd file, not UTF-8 text: give <(zstdcat"},
+        {BYTES("\4\"M\x18\n"), "an lz4 file, not UTF-8 text: give <(lz4cat"},
+        {BYTES("\x1f\x9d\x90\n"), "a compress file, not UTF-8 text: give <(zcat"},
         {BYTES("PK\3\4\n\0"), "a zip archive, not UTF-8 text: give <(unzip -p"},
+        {BYTES("7z\xbc\xaf\x27\x1c\n"), "a 7z archive, not UTF-8 text: give <(7z x -so"},
         {BYTES("\xff\xfeh\0\n\0"), "UTF-16, not UTF-8 text: give <(iconv -f UTF-16"},
         {BYTES("\xfe\xff\0a\0\n"), "UTF-16, not UTF-8 text: give <(iconv -f UTF-16"},
         {BYTES("h\0i\0\n\0"), "UTF-16LE, not UTF-8 text: give <(iconv -t UTF-8 -f UTF-16LE"},
         {BYTES("\0h\0i\0\n"), "UTF-16BE, not UTF-8 text: give <(iconv -t UTF-8 -f UTF-16BE"},
         {BYTES("\xff\xfe\0\0a\0\0\0"), "UTF-32, not UTF-8 text: give <(iconv -f UTF-32"},
+        {BYTES("\0\0\xfe\xff\0\0\0a"), "UTF-32, not UTF-8 text: give <(iconv -f UTF-32"},
+        {BYTES("a cat\n\x1b$BG-\x1b(B\n"),
+         "ISO-2022-JP, not UTF-8 text: give <(iconv -t UTF-8 -f ISO-2022-JP"},
     };
     for (size_t i = 0; i < sizeof CASE / sizeof *CASE; i++) {
         write_file(CASE[i].bytes, CASE[i].count);
