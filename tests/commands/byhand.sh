@@ -47,10 +47,10 @@ said() {
 said "a row before a block" 1 "begins with query, key, .*, not with 1" '1 2\n'
 said "a block of another name" 3 "begins with query, key, .*, not with vlaue" 'key\n1\nvlaue\n'
 said "no number" 2 "not 'two'" 'query\n1 two\n'
-for first in nan inf -inf 1e9; do
+for first in nan 1e9; do
     said "$first begins a row" 2 "a number from -1000000 to 1000000, not '$first'" "query\n$first 2\n"
 done
-for value in 0,5 −1 1/2 -1,5 .5.1; do
+for value in 0,5 −1; do
     said "$value after a label" 3 "'$value' is no number: write 0.5 or -1, or quote the label" "query\nquick 1 2\nfox $value 2\n"
     said "$value begins a row" 3 "'$value' is no number" "query\n1 2\n$value 2\n"
 done

@@ -54,7 +54,7 @@ for threads in 1 4; do
 done
 # OpenBLAS waits for ever where it finds no memory for a product (kernels/openblas.h).
 runs=0 good=0 wrong=
-for limit in $limits 500000 600000 700000; do
+for limit in 79000 120000 200000 400000 500000 600000 700000 1600000; do
     rm -rf run
     limited "$limit" env QKV_KERNEL=openblas "$latest" "$BIN/train" $corpus $tiny --d-model 64 --ffn 128 --micro-tokens 300 --threads 4 --output run
 done

@@ -75,14 +75,13 @@ outputs() {
         step "$pairs" translate $pairs <"$(test "$pairs" = --score && echo pair || echo source)"
         step "clean $pairs" clean step.out
     done
-    for text in "one two" "a	b ${escape}[2J <name>"; do
-        step pictures translate --show --align --given "ONE $text" --whole-words --attention-kind all \
-            --attention p.png --attention p.svg --attention p.pdf --attention p.html "$text"
-        step "a clean page" clean p.html p.svg
-        step "a closed picture" grep -q '</svg>$' p.svg
-        step explain translate --explain --backward --given "ONE $text" "$text"
-        step "clean explain" clean step.out
-    done
+    text="one two a	b ${escape}[2J <name>"
+    step pictures translate --show --align --given "ONE $text" --whole-words --attention-kind all \
+        --attention p.png --attention p.svg --attention p.pdf --attention p.html "$text"
+    step "a clean page" clean p.html p.svg
+    step "a closed picture" grep -q '</svg>$' p.svg
+    step explain translate --explain --backward --given "ONE $text" "$text"
+    step "clean explain" clean step.out
     word=$(grep -v '[^!-~]' list | head -n 1)
     [ -z "$word" ] || step neighbours translate --neighbours "$word"
     step export translate --export "$run.exported"

@@ -64,8 +64,7 @@ wrong "systems of different length" 1 "line 2 is missing in 1 of the 2 files" \
 wrong "--significance of one translation" 2 "--significance goes with --hypothesis" \
     score --significance bootstrap --reference ref x
 files="--hypothesis hyp --reference ref"
-for option in --show "--attention a.png" --explain --align --sample "--beam 2" "--prefix a" "--terms ref" --int8 --wrapped \
-    "--protect x" "--split never" --score "--given a" "--page a.html"; do
+for option in --show "--beam 2" "--terms ref" "--split never" "--page a.html"; do
     # shellcheck disable=SC2086
     wrong "$option beside files" 2 "scores files of translations without a model: leave out ${option%% *}" score $files $option
 done

@@ -16,12 +16,9 @@ progress() { head -c 20000 "$1/last.safetensors" | grep -a -o "\\\\\"$2\\\\\":[^
 
 # ---- averages ----
 averaged="--ema 0.9 --valid-every 20 --max-updates 60"
-for threads in 1 2 3; do train $averaged --threads $threads --output "a$threads" 2>err; done
-for threads in 2 3; do
-    for file in last best; do
-        check "averages, $threads threads: the same $file" \
-            cmp "a1/$file.safetensors" "a$threads/$file.safetensors"
-    done
+for threads in 1 3; do train $averaged --threads $threads --output "a$threads" 2>err; done
+for file in last best; do
+    check "averages, 3 threads: the same $file" cmp a1/$file.safetensors a3/$file.safetensors
 done
 
 # numbers FILE: those of a model's tensors, one a line; the tokenizer is behind them.
@@ -58,7 +55,7 @@ for file in last best; do
 done
 long="$averaged --valid-every 40 --max-updates 240"
 train $long --output whole 2>err
-for update in 50 100 150 200; do
+for update in 50 150; do
     "$latest" "$BIN/train" $options $corpus $long --output killed 2>err &
     pid=$!
     await grep -q "\"update\":$update," killed/metrics.jsonl
@@ -66,9 +63,9 @@ for update in 50 100 150 200; do
     wait $pid 2>/dev/null
     check "killed after update $update" test $? = 137
 done
-check "killed four times, it goes on" train $long --output killed
+check "killed twice, it goes on" train $long --output killed
 for file in last best; do
-    check "killed four times: the same $file" cmp "whole/$file.safetensors" "killed/$file.safetensors"
+    check "killed twice: the same $file" cmp "whole/$file.safetensors" "killed/$file.safetensors"
 done
 check "a moving average may begin in the middle" train --ema 0.9 --valid-every 10 --max-updates 70 \
     --output plain
