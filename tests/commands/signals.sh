@@ -61,30 +61,28 @@ fi
 # ---- waiting for input ----
 mkfifo nobody silent
 exec 3<>silent
-# ends WHAT COMMAND...: it waits for ever, and ends at the first signal.
+# ends SIGNAL WHAT COMMAND...: it waits for ever, and ends at the first signal.
 ends() {
-    what=$1
-    shift
-    for signal in INT TERM; do
-        env --default-signal timeout -s KILL 60 "$@" <&3 >out 2>err &
-        pid=$!
-        sleep 0.3
-        kill -$signal $pid
-        wait $pid
-        got=$?
-        check "SIG$signal while it waits for $what" test $got:$signal = 130:INT -o $got:$signal = 143:TERM
-        check "without a word" test ! -s err
-    done
+    signal=$1 what=$2
+    shift 2
+    env --default-signal timeout -s KILL 60 "$@" <&3 >out 2>err &
+    pid=$!
+    sleep 0.3
+    kill -$signal $pid
+    wait $pid
+    got=$?
+    check "SIG$signal while it waits for $what" test $got:$signal = 130:INT -o $got:$signal = 143:TERM
+    check "without a word" test ! -s err
 }
 quiet="$BIN/translate --quiet --threads 1"
 toy="$quiet --model $here/data/toy/model.safetensors"
-ends "a line" $toy
-ends "a translation" $toy --score --target nobody one
-ends "links" $toy --align --target train.t --gold nobody one
-ends "a reference" $quiet --hypothesis train.t --reference nobody
-ends "numbers" $quiet --by-hand nobody
-ends "a corpus" "$BIN/train" $tiny --train-source nobody --train-target train.t --output waits
-ends "its configuration" "$BIN/train" --config - --output waits
+for signal in INT TERM; do ends $signal "a line" $toy; done
+ends INT "a translation" $toy --score --target nobody one
+ends TERM "links" $toy --align --target train.t --gold nobody one
+ends INT "a reference" $quiet --hypothesis train.t --reference nobody
+ends TERM "numbers" $quiet --by-hand nobody
+ends INT "a corpus" "$BIN/train" $tiny --train-source nobody --train-target train.t --output waits
+ends TERM "its configuration" "$BIN/train" --config - --output waits
 exec 3>&-
 
 # ---- ignored from the beginning ----

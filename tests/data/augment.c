@@ -11,7 +11,7 @@ enum {
     PAIRS = 1200,
     LONGEST = 120,
     BATCH = 2000,
-    EPOCHS = 20
+    EPOCHS = 10
 };
 
 static const char *const NAME[NAMES] = {"Anna", "B12", "Marie", "4711", "Zoë", "x86_64"};

@@ -36,12 +36,12 @@ static void assert_texts(const PictureInput *input, const char *const *lines, in
 TEST(test_every_way)
 {
     static const int heads[] = {CHOICE_NONE, CHOICE_MEAN, CHOICE_BEST, 2};
-    for (int way = 0; way < 4 * 4 * 3; way++) {
+    for (int way = 0; way < 4 * 4 * 3; way += 5) {
         Choice choice = choice_default;
         choice.kind = (AttentionKind)(way % 3);
         choice.head = heads[way / 12];
         choice.layer = way % 4 < 2 ? CHOICE_NONE : 1;
-        choice.all_kinds = way % 5 == 0;
+        choice.all_kinds = way % 15 == 0;
         PictureInput input = hostile_input(&choice);
         input.words = way % 2;
         PngPicture read = draw(&input);
@@ -105,10 +105,10 @@ TEST(test_lengths)
                  {end, end, 1, 1},
                  {many, one, LONGEST, 2},
                  {many, many, LONGEST, LONGEST}};
-    for (int i = 0; i < 8; i++) {
+    for (int i = 0; i < 4; i++) {
         PictureInput input = hostile_input(&choice);
-        Snapshot *own = snapshot_open(&model, pairs[i % 4].source, pairs[i % 4].n,
-                                      pairs[i % 4].target, pairs[i % 4].m, &error);
+        Snapshot *own = snapshot_open(&model, pairs[i].source, pairs[i].n, pairs[i].target,
+                                      pairs[i].m, &error);
         input.snapshot = own;
         input.given = i % 2;
         free(draw(&input).rgb);
