@@ -158,7 +158,6 @@ TEST(kinds)
                 {"a &averylongname;", "b", CHECKS},
                 {"<b>a</b>", "b", CHECK_TAGS},
                 {"a < b > c", "a <3 b", CHECKS},
-                {"a", "x </i>", CHECK_TAGS},
                 {"▁a ▁cat", "b", CHECK_PIECES},
                 {"a c@@ at", "b", CHECK_PIECES},
                 {"a", "{\\an8}b", CHECK_TAGS},
@@ -167,12 +166,10 @@ TEST(kinds)
                 {"a", "chat ##on", CHECK_PIECES},
                 {"a # b ## c ### d", "b", CHECKS},
                 {"IĠamĠhere", "b", CHECK_PIECES},
-                {"a", "I Ġam Ġhere", CHECK_PIECES},
                 {"a", "Il-Ġimgħa kien il-Ġurnal tal-Ġenerali u ta' Ġorġ u ta' ħija", CHECKS},
                 {"A cat sat .", "b", CHECK_TOKENISED},
                 {"a", "Un chat , ici .", CHECK_TOKENISED},
                 {"Really?", "Vraiment ? « Oui ! » Voici : un, deux...", CHECKS},
-                {".", "a ...", CHECKS},
                 {"a@b.org", "b", CHECKS}};
     for (size_t p = 0; p < sizeof PAIR / sizeof *PAIR; p++) {
         CorpusText text = {0};

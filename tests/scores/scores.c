@@ -246,20 +246,15 @@ TEST(chrf_by_hand)
         {{.word_order = 2}, {{"(so", "( so"}}, 100},
         {{.word_order = 2}, {{"(a)b c", "( a)b c"}}, 100},
         {{.word_order = 2}, {{"! a", "! a"}}, 100},               // one character stays one word
-        {{.word_order = 2}, {{"a-b", "a-b"}}, 100},
-        {{.word_order = 2}, {{"so“", "so“"}}, 100},
         {{.word_order = 2}, {{"", ""}}, 0},
         {{.word_order = 2}, {{"", "abc"}}, 0},
         {{.word_order = 2}, {{"abc", ""}}, 0},
-        {{.word_order = 2}, {{"abc", "xyz"}}, 0},
-        {{.word_order = 2}, {{"   ", "\t"}}, 0},
         /* Counts are summed, not scores: characters (2+0)/(2+1), pairs 1/1, as the second has
          * none. */
         {{0}, {{"ab", "ab"}, {"x", "y"}}, 100 * (2.0 / 3 + 1) / 2},
         {{.word_order = 2}, {{"abcdefgh", ""}, {"ab c", "ab c"}}, 100},  // empty reference
         {{.lowercase = true}, {{"ΣΑΣ", "σας"}, {"Über İ", "über i\u0307"}}, 100},
         {{0}, {{"Ein Hund.", "Ein Hund."}, {"", ""}, {"日本", "日本"}}, 100},
-        {{.word_order = 1}, {{"Ein Hund.", "Ein Hund."}, {"", ""}, {"日本", "日本"}}, 100},
         {{.word_order = 2}, {{"Ein Hund.", "Ein Hund."}, {"", ""}, {"日本", "日本"}}, 100},
     };
     // clang-format on
