@@ -55,7 +55,7 @@ printf 'other words\n%.0s' 1 2 3 4 5 6 7 8 9 10 >other.s
 dry --train-source train.s --train-target train.t --valid-source other.s --valid-target other.s
 says "unknown tokens of the validation text" "^  unknown *100.00 % of the source tokens"
 head -n 40 train.s >few.s && head -n 40 train.t >few.t
-dry --train-source few.s --train-target few.t --vocab-size 14 --d-model 512 --ffn 2048 --valid-split 4
+dry --train-source few.s --train-target few.t --vocab-size 14 --d-model 128 --ffn 512 --valid-split 4
 says "a model that is too large" "^warning *the corpus has 0.0[0-9]* tokens a parameter"
 says "a vocabulary that is too small" "^warning *[0-9.]* % of the target tokens are unknown"
 
