@@ -283,8 +283,8 @@ $(BUILD)/tests/library/library: $(BUILD)/libqkv.a
 # The page's tokenizer under other names, to be compared with SentencePiece's.
 $(BUILD)/tests/fixtures/web-tokenizer.o: library/web/tokenizer.c $(BUILD)/$(PROCESSOR)
 	@mkdir -p $(@D)
-	$(CC) $(CSTD) $(FLAGS) $(foreach f,load free vocab_size type placeholder first_byte piece shown encode_begins decode_replaced,-Dtokenizer_$f=web_$f) -c $< -o $@
-$(BUILD)/tests/library/encoder: $(BUILD)/tests/fixtures/web-tokenizer.o
+	$(CC) $(CSTD) $(FLAGS) $(foreach f,load free encode_begins,-Dtokenizer_$f=web_$f) -c $< -o $@
+$(BUILD)/tests/library/encoder: $(addprefix $(BUILD)/tests/fixtures/,web-tokenizer.o sentencepiece-model.o)
 
 tests: $(addprefix $(BUILD)/reference/,transformer double short) $(ORACLE) $(TESTS) $(CHECKS) $(TOOLS) $(BUILD)/benchmark/benchmark
 test: all tests $(if $(filter test,$(MAKECMDGOALS)),$(if $(WASI),page))

@@ -1,12 +1,12 @@
-/* tokenizer-common.c -- what SentencePiece's tokenizer (tokenizer.cc) and that of the page
- * (library/web/tokenizer.c) do alike. */
+/* tokenizer-common.c -- see tokenizer-common.h. */
+#include "data/tokenizer-common.h"
+
 #include "base/packed.h"
+#include "base/textstream.h"
 #include "base/utf8.h"
-#include "data/sentencepiece.h"
-#include "data/tokenizer.h"
 #include "data/words.h"
 
-#include <stdlib.h>
+#include <assert.h>
 
 size_t tokenizer_mark(const char *text)
 {
@@ -74,10 +74,164 @@ int pieces_first_byte(const Pieces *pieces)
     return pieces_row(pieces, PIECE_BYTE, "<0x%02X>", 0, 256);
 }
 
-bool piece_goes_on(TokenizerType type, const char *piece)
+/* ---- a model ---- */
+
+static const char GOES_ON[] = "·";
+
+bool tokenizer_read(Tokenizer *t, const void *model, size_t size, Error *error)
+{
+    size_t bytes = 0;
+    if (!(t->model = malloc(size + 1))) return error_memory(error, "for a vocabulary");
+    memcpy(t->model, model, size);
+    if (!pieces_read(&t->pieces, t->model, size, error)) return false;
+    const Piece *piece = t->pieces.piece;
+    int count = t->pieces.count;
+    for (int id = 0; id < count; id++) bytes += sizeof GOES_ON + piece[id].text.count;
+    t->piece = malloc((size_t)count * sizeof *t->piece + bytes);
+    if (!t->piece) return error_memory(error, "for a vocabulary");
+    char *to = (char *)(t->piece + count);
+    t->vocab_size = count + 1;
+    for (int id = 0; id < count; id++) {
+        t->piece[id] = to = stpcpy(to, GOES_ON);
+        to = mempcpy(to, piece[id].text.at, piece[id].text.count);
+        *to++ = 0;
+        if (piece[id].type == PIECE_CONTROL && !strcmp(t->piece[id], "<pad>"))
+            t->vocab_size = id + 1;
+    }
+    t->placeholder = pieces_placeholder(&t->pieces);
+    t->first_byte = pieces_first_byte(&t->pieces);
+    return true;
+}
+
+void tokenizer_close(Tokenizer *t)
+{
+    pieces_free(&t->pieces);
+    free(t->piece);
+    free(t->model);
+}
+
+int tokenizer_vocab_size(const Tokenizer *t)
+{
+    return t->vocab_size;
+}
+
+TokenizerType tokenizer_type(const Tokenizer *t)
+{
+    return (TokenizerType)(t->pieces.model_type - 1);
+}
+
+int tokenizer_placeholder(const Tokenizer *t)
+{
+    return t->placeholder;
+}
+
+int tokenizer_first_byte(const Tokenizer *t)
+{
+    return t->first_byte;
+}
+
+const char *tokenizer_piece(const Tokenizer *t, int32_t id)
+{
+    assert(id >= 0 && id < t->vocab_size);
+    return id == t->vocab_size - 1 ? "<pad>" : t->piece[id];
+}
+
+const char *tokenizer_shown(const Tokenizer *t, int32_t id)
 {
     unsigned code;
-    if (type == TOKENIZER_WORD || type == TOKENIZER_CHAR) return false;
-    utf8_next(piece, &code);
-    return strncmp(piece, TOKENIZER_SPACE, strlen(TOKENIZER_SPACE)) && words_letter(code);
+    const char *label = tokenizer_label(t, id);
+    TokenizerType type = tokenizer_type(t);
+    utf8_next(label, &code);
+    bool goes_on = type != TOKENIZER_WORD && type != TOKENIZER_CHAR && id > ID_UNKNOWN &&
+                   id < t->vocab_size - 1 && !tokenizer_begins_word(t, id) &&
+                   words_letter(code);
+    return goes_on ? label - strlen(GOES_ON) : label;
+}
+
+/* ---- decoding ---- */
+
+size_t normalizer_first(const Normalizer *rules, const char **to, size_t *count,
+                        const char *text, size_t length)
+{
+    unsigned code;
+    size_t replaced;
+    const char *other = charsmap_longest(rules->charsmap, &replaced, text, length);
+    if (!other) replaced = (size_t)utf8_next(text, &code);
+    if (replaced == 1 && *text & 0x80) other = "\xEF\xBF\xBD";  // no character
+    *to = other ? other : text;
+    *count = other ? strlen(other) : replaced;
+    return replaced;
+}
+
+/* Stands for a replacement until the text is whole. A control character, which no text has in the end. */
+enum { MARK = 1 };
+
+/* Writes the text of a token. */
+static void put_token(FILE *out, const Tokenizer *t, int32_t id)
+{
+    const Bytes *surface = &t->pieces.unknown_surface;
+    const char *at = tokenizer_piece(t, id);
+    int byte = t->pieces.piece[id].type == PIECE_BYTE ? tokenizer_byte(t, id) : -1;
+    if (id == ID_UNKNOWN) fwrite(surface->at, 1, surface->count, out);
+    else if (byte == MARK || strchr(at, MARK)) putc(' ', out);
+    else if (byte >= 0) putc(byte, out);
+    else
+        while (*at)
+            if (!strncmp(at, TOKENIZER_SPACE, strlen(TOKENIZER_SPACE)))
+                putc(' ', out), at += strlen(TOKENIZER_SPACE);
+            else putc(*at++, out);
+}
+
+/* For free(): a text that was put together, by the rules for decoding, without the spaces around it, with
+ * the replacements. */
+static char *finish(const Tokenizer *t, const char *joined, size_t length,
+                    const char *const *word, size_t words)
+{
+    TextStream stream;
+    size_t spaces = 0, used = 0, count;
+    const char *to;
+    if (!textstream_open(&stream)) return NULL;
+    for (bool begun = false; length;) {
+        size_t replaced =
+            normalizer_first(&t->pieces.denormalizer, &to, &count, joined, length);
+        joined += replaced, length -= replaced;
+        for (; count; to++, count--) {
+            if (*to == ' ') {
+                spaces += begun;
+                continue;
+            }
+            for (begun = true; spaces; spaces--) putc(' ', stream.out);
+            if (*to == MARK && used < words) fputs(word[used++], stream.out);
+            else putc((unsigned char)*to < 0x20 ? ' ' : *to, stream.out);
+        }
+    }
+    return textstream_close(&stream);
+}
+
+bool tokenizer_decode_replaced(const Tokenizer *t, char **text, const int32_t *id, size_t count,
+                               const char *const *replacement, Error *error)
+{
+    TextStream stream;
+    FILE *out = textstream_open(&stream);
+    const char **own = calloc(count + 1, sizeof *own);
+    size_t words = 0;
+    bool good = (out && own) || error_memory(error, "for a text");
+    for (size_t i = 0; good && i < count; i++) {
+        const char *word = replacement ? replacement[i] : NULL;
+        if (id[i] < 0 || id[i] >= t->vocab_size)
+            good = error_set(error, "there is no token %d: there are %d", (int)id[i],
+                             t->vocab_size);
+        else if (id[i] == ID_END || id[i] == t->vocab_size - 1 || (word && !*word)) continue;
+        else if (!word) put_token(out, t, id[i]);
+        else {
+            bool space = id[i] == ID_UNKNOWN && *word == ' ';
+            if (space || tokenizer_type(t) == TOKENIZER_WORD || tokenizer_begins_word(t, id[i]))
+                putc(' ', out);
+            putc(MARK, out), own[words++] = word + space;
+        }
+    }
+    char *joined = textstream_close(&stream);
+    *text = good && joined ? finish(t, joined, stream.length, own, words) : NULL;
+    free(joined), free(own);
+    return *text || (good && error_memory(error, "for a text"));
 }

@@ -1,19 +1,16 @@
-/* tokenizer.cc -- text to ids and back: a C face for Google's SentencePiece.
+/* tokenizer.cc -- text to ids: a C face for Google's SentencePiece.
  *
- * Once pieces_read has checked a model, the library's functions for loading, encoding and
- * decoding either return an error or throw. No exception leaves this file. */
+ * Once pieces_read has checked a model, the library's functions for loading and encoding
+ * either return an error or throw. No exception leaves this file. */
 extern "C" {
-#include "data/tokenizer.h"
 #include "base/packed.h"
-#include "data/sentencepiece.h"
+#include "data/tokenizer-common.h"
 }
 #include "data/tokenizer-library.hh"
 
 #include <algorithm>
-#include <cassert>
 #include <cmath>
 #include <cstring>
-#include <mutex>
 #include <sentencepiece_processor.h>
 #include <sentencepiece_trainer.h>
 #include <string_view>
@@ -24,18 +21,21 @@ using sentencepiece::SentencePieceProcessor;
 using sentencepiece::SentencePieceTrainer;
 using sentencepiece::util::Status;
 
-struct Tokenizer {
+struct Splitter : Tokenizer {
     SentencePieceProcessor processor;
-    int vocab_size;
-    TokenizerType type;
-    int placeholder;        // id of <ph1>, or 0
-    int first_byte;         // id of <0x00>, or 0
     std::vector<int> tags;  // their ids
-    bool mapped;  // ids are of another program: <pad> is a piece, those after it are <unk>
-    mutable std::vector<std::string>
-        shown;  // [vocab_size] by tokenizer_shown, when it is needed
-    mutable std::once_flag labels;
 };
+
+static const Splitter &splitter(const Tokenizer *tokenizer)
+{
+    return *static_cast<const Splitter *>(tokenizer);
+}
+
+/* Whether ids are of another program: <pad> is a piece, those after it are <unk>. */
+static bool is_mapped(const Tokenizer *tokenizer)
+{
+    return tokenizer->vocab_size <= tokenizer->pieces.count;
+}
 
 const char *const tokenizer_type_names[] = {"unigram", "bpe", "word", "char", nullptr};
 
@@ -56,53 +56,45 @@ bool tokenizer_may_be_tag(const char *word, size_t length)
            ispunct((unsigned char)word[length - 1]) && !memchr(word, ',', length);
 }
 
-static bool is_tag(const Tokenizer *tokenizer, int id, const Piece *piece)
+static bool is_tag(const Tokenizer *tokenizer, int id)
 {
+    const Piece *piece = &tokenizer->pieces.piece[id];
     const std::string_view text((const char *)piece->text.at, piece->text.count);
     const int placeholder = id - tokenizer->placeholder;
-    if (piece->type == PIECE_UNUSED && tokenizer->mapped)
+    if (piece->type == PIECE_UNUSED && is_mapped(tokenizer))
         return text.substr(0, 2) == ">>" && text.find("<<", 3) == text.size() - 2;
     return piece->type == PIECE_USER_DEFINED &&
            tokenizer_may_be_tag(text.data(), text.size()) &&
            !(tokenizer->placeholder && placeholder >= 0 && placeholder < PLACEHOLDERS);
 }
 
-static bool load(Tokenizer *tokenizer, const void *model, size_t size, const Pieces *pieces,
-                 Error *error)
+static bool load(Splitter *tokenizer, std::string_view model, Error *error)
 {
-    SentencePieceProcessor &processor = tokenizer->processor;
-    const Piece *piece = pieces->piece;
-    const Status status =
-        processor.LoadFromSerializedProto(std::string_view((const char *)model, size));
+    const Piece *piece = tokenizer->pieces.piece;
+    const int count = tokenizer->pieces.count;
+    const Status status = tokenizer->processor.LoadFromSerializedProto(model);
     if (!status.ok()) return error_set(error, "%s", reason(status.error_message()).c_str());
-    if (pieces->count < 3 || piece[ID_END].type != PIECE_CONTROL ||
+    if (count < 3 || piece[ID_END].type != PIECE_CONTROL ||
         piece[ID_UNKNOWN].type != PIECE_UNKNOWN)
         return error_set(error, "its first pieces are not </s> and <unk>");
-    for (int id = 0; id < pieces->count; id++)
+    for (int id = 0; id < count; id++)
         if (!std::isfinite(piece[id].score))
             return error_set(error, "the score of piece %d is not a number", id);
-    const int pad = processor.PieceToId("<pad>");
-    tokenizer->mapped = processor.IsControl(pad);
-    tokenizer->vocab_size = (tokenizer->mapped ? pad : pieces->count) + 1;
-    tokenizer->type = (TokenizerType)(pieces->model_type - 1);
-    tokenizer->placeholder = pieces_placeholder(pieces);
-    tokenizer->first_byte = pieces_first_byte(pieces);
     for (int id = 0; id < tokenizer->vocab_size - 1; id++)
-        if (is_tag(tokenizer, id, &piece[id])) tokenizer->tags.push_back(id);
+        if (is_tag(tokenizer, id)) tokenizer->tags.push_back(id);
     return true;
 }
 
 Tokenizer *tokenizer_load(const void *model, size_t size, Error *error)
 {
-    Tokenizer *tokenizer = nullptr;
-    Pieces pieces;
-    bool good = pieces_read(&pieces, model, size, error) && guarded(error, [&] {
-                    silence();
-                    tokenizer = new Tokenizer;
-                    return load(tokenizer, model, size, &pieces, error);
-                });
-    pieces_free(&pieces);
-    if (good) return tokenizer;
+    Splitter *tokenizer = nullptr;
+    if (guarded(error, [&] {
+            silence();
+            tokenizer = new Splitter();
+            return tokenizer_read(tokenizer, model, size, error) &&
+                   load(tokenizer, {(const char *)model, size}, error);
+        }))
+        return tokenizer;
     tokenizer_free(tokenizer);
     error_prefix(error, "this is not a SentencePiece model that can be used");
     return nullptr;
@@ -115,42 +107,24 @@ void tokenizer_on_no_memory(void (*handler)(void))
 
 void tokenizer_free(Tokenizer *tokenizer)
 {
-    delete tokenizer;
+    if (!tokenizer) return;
+    tokenizer_close(tokenizer);
+    delete static_cast<Splitter *>(tokenizer);
 }
 
-TokenizerType tokenizer_type(const Tokenizer *tokenizer)
-{
-    return tokenizer->type;
-}
-
-int tokenizer_placeholder(const Tokenizer *tokenizer)
-{
-    return tokenizer->placeholder;
-}
-
-int tokenizer_first_byte(const Tokenizer *tokenizer)
-{
-    return tokenizer->first_byte;
-}
-
-int tokenizer_vocab_size(const Tokenizer *tokenizer)
-{
-    return tokenizer->vocab_size;
-}
-
-/* Turns a status into a result; `what` begins the error. */
-static bool done(const Status &status, const char *what, Error *error)
+/* Turns a status into a result. */
+static bool is_split(const Status &status, Error *error)
 {
     return status.ok() ||
-           error_set(error, "%s: %s", what, reason(status.error_message()).c_str());
+           error_set(error, "cannot tokenize: %s", reason(status.error_message()).c_str());
 }
 
 /* The length of the tag that a text begins with, and its id. */
 static size_t tag_length(const Tokenizer *tokenizer, int32_t *id, std::string_view text)
 {
     size_t longest = 0;
-    for (int tag : tokenizer->tags) {
-        const std::string &piece = tokenizer->processor.IdToPiece(tag);
+    for (int tag : splitter(tokenizer).tags) {
+        const std::string_view piece = tokenizer->piece[tag];
         if (piece.size() > longest && text.substr(0, piece.size()) == piece)
             longest = piece.size(), *id = tag;
     }
@@ -165,17 +139,19 @@ size_t tokenizer_tag(const Tokenizer *tokenizer, const char *text, size_t length
 
 bool tokenizer_is_tag(const Tokenizer *tokenizer, int id)
 {
-    return std::count(tokenizer->tags.begin(), tokenizer->tags.end(), id);
+    const std::vector<int> &tags = splitter(tokenizer).tags;
+    return std::count(tags.begin(), tags.end(), id);
 }
 
 /* The id of a piece of a text. What the model does not know may be a token nevertheless, if the
  * ids are those of another program. */
 static int32_t token_of(const Tokenizer *tokenizer, int32_t id, const std::string &piece)
 {
-    if (!tokenizer->mapped) return id;
+    const SentencePieceProcessor &processor = splitter(tokenizer).processor;
+    if (!is_mapped(tokenizer)) return id;
     if (id >= tokenizer->vocab_size) return ID_UNKNOWN;
-    const int other = id == ID_UNKNOWN ? tokenizer->processor.PieceToId(piece) : id;
-    return tokenizer->processor.IsUnused(other) ? other : id;
+    const int other = id == ID_UNKNOWN ? processor.PieceToId(piece) : id;
+    return processor.IsUnused(other) ? other : id;
 }
 
 bool tokenizer_encode_begins(const Tokenizer *tokenizer, Ids *ids, Ids *begin, const char *text,
@@ -187,8 +163,8 @@ bool tokenizer_encode_begins(const Tokenizer *tokenizer, Ids *ids, Ids *begin, c
         const size_t tag = tag_length(tokenizer, &last, whole);
         if (tag && !ids_push(ids, begin, last, 0)) throw std::bad_alloc();
         sentencepiece::ImmutableSentencePieceText split;
-        if (!done(tokenizer->processor.Encode(whole.substr(tag), split.mutable_proto()),
-                  "cannot tokenize", error))
+        const SentencePieceProcessor &processor = splitter(tokenizer).processor;
+        if (!is_split(processor.Encode(whole.substr(tag), split.mutable_proto()), error))
             return false;
         for (const auto &piece : split.pieces()) {
             const int32_t mark = last - tokenizer->placeholder;
@@ -211,80 +187,12 @@ char *tokenizer_split(const void *tokenizer, const char *text, Error *error)
     char *split = nullptr;
     guarded(error, [&] {
         std::vector<std::string> pieces;
-        auto &processor = static_cast<const Tokenizer *>(tokenizer)->processor;
-        if (!done(processor.Encode(text, &pieces), "cannot tokenize", error)) return false;
+        auto &processor = static_cast<const Splitter *>(tokenizer)->processor;
+        if (!is_split(processor.Encode(text, &pieces), error)) return false;
         std::string joined;
         for (const std::string &piece : pieces) joined += (joined.empty() ? "" : " ") + piece;
         split = strdup(joined.c_str());
         return split || error_memory(error, "for the pieces of a text");
     });
     return split;
-}
-
-/* Stands for a replacement while the library decodes: it decodes a piece that it does not know to
- * the piece itself. A control character, which no text has in the end. */
-static const char MARK = '\x01';
-
-bool tokenizer_decode_replaced(const Tokenizer *tokenizer, char **text, const int32_t *id,
-                               size_t count, const char *const *replacement, Error *error)
-{
-    return guarded(error, [&] {
-        std::vector<std::string> pieces;
-        std::vector<std::string_view> own;
-        for (size_t i = 0; i < count; i++) {
-            if (id[i] < 0 || id[i] >= tokenizer->vocab_size)
-                return error_set(error, "there is no token %d: there are %d", (int)id[i],
-                                 tokenizer->vocab_size);
-            if (id[i] == ID_END || id[i] == tokenizer->vocab_size - 1) continue;
-            std::string piece = tokenizer->processor.IdToPiece(id[i]);
-            if (replacement && replacement[i]) {
-                std::string_view word = replacement[i];
-                if (word.empty()) continue;
-                const bool own_space = id[i] == ID_UNKNOWN && word[0] == ' ';
-                const bool space = own_space || tokenizer->type == TOKENIZER_WORD ||
-                                   tokenizer_begins_word(tokenizer, id[i]);
-                own.push_back(word.substr(own_space));
-                piece = (space ? " " : "") + std::string(1, MARK);
-            } else if (piece == "<0x01>" || piece.find(MARK) != std::string::npos) piece = " ";
-            pieces.push_back(piece);
-        }
-        std::string decoded, out;
-        if (!done(tokenizer->processor.Decode(pieces, &decoded),
-                  "cannot put the tokens together", error))
-            return false;
-        const size_t first = decoded.find_first_not_of(' '),
-                     end = decoded.find_last_not_of(' ') + 1;
-        for (size_t i = first, used = 0; i < end; i++)
-            if (decoded[i] == MARK && used < own.size()) out += own[used++];
-            else out += (unsigned char)decoded[i] < 0x20 ? ' ' : decoded[i];
-        *text = strdup(out.c_str());
-        if (!*text) throw std::bad_alloc();
-        return true;
-    });
-}
-
-const char *tokenizer_piece(const Tokenizer *tokenizer, int32_t id)
-{
-    assert(id >= 0 && id < tokenizer->vocab_size);
-    if (id == tokenizer->vocab_size - 1) return "<pad>";
-    return tokenizer->processor.IdToPiece(id).c_str();
-}
-
-const char *tokenizer_shown(const Tokenizer *tokenizer, int32_t id)
-{
-    std::call_once(tokenizer->labels, [&] {
-        try {
-            for (int i = 0; i < tokenizer->vocab_size; i++) {
-                const bool special = i <= ID_UNKNOWN || i == tokenizer->vocab_size - 1;
-                const bool goes_on =
-                    !special && piece_goes_on(tokenizer->type, tokenizer_piece(tokenizer, i));
-                tokenizer->shown.push_back(std::string(goes_on ? "·" : "") +
-                                           tokenizer_label(tokenizer, i));
-            }
-        } catch (const std::bad_alloc &) {
-            tokenizer->shown.clear();
-        }
-    });
-    return tokenizer->shown.empty() ? tokenizer_label(tokenizer, id)
-                                    : tokenizer->shown[(size_t)id].c_str();
 }

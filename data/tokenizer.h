@@ -217,16 +217,5 @@ static inline int tokenizer_byte(const Tokenizer *tokenizer, int32_t id)
     return strlen(piece) == 6 && sscanf(piece, "<0x%2x>", &byte) == 1 ? (int)byte : -1;
 }
 
-/* ---- for data/tokenizer.cc and library/web/tokenizer.c, which both implement this ---- */
-
-/* Appends an unknown token for each word of text[place .. end-1], of which a tokenizer has made one piece, and
- * where each begins, unless `begin` is NULL. A word begins at the first blank after the last word.
- * false: not enough memory. */
-bool unknown_push(Ids *ids, Ids *begin, const char *text, size_t place, size_t end);
-
 /* The bytes of the punctuation mark that a text begins with and that the type word splits off, or 0. */
 size_t tokenizer_mark(const char *text);
-
-/* Whether a piece goes on with a word, in a script that puts spaces between words; not one of a type whose
- * pieces are words or single characters. */
-bool piece_goes_on(TokenizerType type, const char *piece);

@@ -7,30 +7,26 @@
  *   word, char  one piece for each
  *
  * A tag at the beginning of a text is no token of its own here. */
-#include "data/tokenizer.h"
-
 #include <float.h>
 
 #include "base/grow.h"
 #include "base/packed.h"
-#include "base/textstream.h"
 #include "base/utf8.h"
-#include "data/sentencepiece.h"
+#include "data/tokenizer-common.h"
 
 typedef struct Token {
     const char *text;
     int id;
 } Token;
 
-struct Tokenizer {
-    unsigned char *model;
-    Pieces pieces;
-    char **piece, **shown;  // [pieces.count]
-    Token *token;           // [tokens] normal, user-defined and unused pieces, by their texts
+typedef struct Splitter {
+    Tokenizer common;    // first: the caller's pointer
+    const Piece *piece;  // of common.pieces
+    Token *token;        // [tokens] normal, user-defined and unused pieces, by their texts
     int tokens;
     float least;  // score of a normal piece
-    int placeholder, first_byte, byte[256];
-};
+    int byte[256];
+} Splitter;
 
 /* ---- the tokens that a text begins with ---- */
 
@@ -40,7 +36,7 @@ typedef struct Prefix {
 } Prefix;
 
 /* The first of them whose next byte is `byte` or larger. */
-static int lower_bound(const Tokenizer *t, const Prefix *p, int byte)
+static int lower_bound(const Splitter *t, const Prefix *p, int byte)
 {
     int from = p->from, end = p->end;
     while (from < end) {
@@ -52,7 +48,7 @@ static int lower_bound(const Tokenizer *t, const Prefix *p, int byte)
 }
 
 /* The id of the next longer token that text [length] begins with, of p->length bytes; or -1. */
-static int next_token(Prefix *p, const Tokenizer *t, const char *text, int length)
+static int next_token(Prefix *p, const Splitter *t, const char *text, int length)
 {
     while (p->length < length && p->from < p->end) {
         unsigned char byte = (unsigned char)text[p->length];
@@ -65,7 +61,7 @@ static int next_token(Prefix *p, const Tokenizer *t, const char *text, int lengt
 }
 
 /* The id of the token with this text, or -1. */
-static int find_token(const Tokenizer *t, const char *text, int length)
+static int find_token(const Splitter *t, const char *text, int length)
 {
     Prefix p = {0, 0, t->tokens};
     int id;
@@ -74,12 +70,12 @@ static int find_token(const Tokenizer *t, const char *text, int length)
 }
 
 /* The length of the longest user-defined piece that a text begins with, or 0. */
-static int own_length(const Tokenizer *t, const char *text, int length)
+static int own_length(const Splitter *t, const char *text, int length)
 {
     Prefix p = {0, 0, t->tokens};
     int longest = 0;
     for (int id; (id = next_token(&p, t, text, length)) >= 0;)
-        if (t->pieces.piece[id].type == PIECE_USER_DEFINED) longest = p.length;
+        if (t->piece[id].type == PIECE_USER_DEFINED) longest = p.length;
     return longest;
 }
 
@@ -90,87 +86,34 @@ static int by_text(const void *a, const void *b)
     return strcmp(((const Token *)a)->text, ((const Token *)b)->text);
 }
 
-static bool read_tokens(Tokenizer *t)
-{
-    t->least = FLT_MAX;
-    t->placeholder = pieces_placeholder(&t->pieces);
-    t->first_byte = pieces_first_byte(&t->pieces);
-    for (int id = 0; id < t->pieces.count; id++) {
-        const Piece *p = &t->pieces.piece[id];
-        const char *text = t->piece[id] = strndup((const char *)p->text.at, p->text.count);
-        if (!text) return false;
-        bool goes_on = id > ID_UNKNOWN && piece_goes_on(tokenizer_type(t), text);
-        const char *dot = goes_on ? "·" : "";
-        if (asprintf(&t->shown[id], "%s%s", dot, tokenizer_label(t, id)) < 0)
-            return t->shown[id] = NULL, false;
-        if (p->type == PIECE_NORMAL && p->score < t->least) t->least = p->score;
-        if (p->type == PIECE_BYTE && tokenizer_byte(t, id) >= 0)
-            t->byte[tokenizer_byte(t, id)] = id;
-        if (p->type == PIECE_NORMAL || p->type == PIECE_USER_DEFINED || p->type == PIECE_UNUSED)
-            t->token[t->tokens++] = (Token){text, id};
-    }
-    qsort(t->token, (size_t)t->tokens, sizeof *t->token, by_text);
-    return true;
-}
-
 Tokenizer *tokenizer_load(const void *model, size_t size, Error *error)
 {
-    Tokenizer *t = calloc(1, sizeof *t);
-    if (t) t->model = malloc(size + 1);
-    if (t && t->model) {
-        memcpy(t->model, model, size);
-        if (!pieces_read(&t->pieces, t->model, size, error)) return tokenizer_free(t), NULL;
-        size_t count = (size_t)t->pieces.count;
-        t->piece = calloc(count, sizeof *t->piece);
-        t->shown = calloc(count, sizeof *t->shown);
-        t->token = calloc(count, sizeof *t->token);
-        if (t->piece && t->shown && t->token && read_tokens(t)) return t;
+    Splitter *s = calloc(1, sizeof *s);
+    if (!s) return error_memory(error, "for a vocabulary"), NULL;
+    Tokenizer *t = &s->common;
+    if (!tokenizer_read(t, model, size, error)) return tokenizer_free(t), NULL;
+    s->piece = t->pieces.piece;
+    s->token = calloc((size_t)t->pieces.count, sizeof *s->token);
+    if (!s->token) return tokenizer_free(t), error_memory(error, "for a vocabulary"), NULL;
+    s->least = FLT_MAX;
+    for (int id = 0; id < t->pieces.count; id++) {
+        const Piece *p = &s->piece[id];
+        if (p->type == PIECE_NORMAL && p->score < s->least) s->least = p->score;
+        if (p->type == PIECE_BYTE && tokenizer_byte(t, id) >= 0)
+            s->byte[tokenizer_byte(t, id)] = id;
+        if (p->type == PIECE_NORMAL || p->type == PIECE_USER_DEFINED || p->type == PIECE_UNUSED)
+            s->token[s->tokens++] = (Token){t->piece[id], id};
     }
-    tokenizer_free(t);
-    return error_memory(error, "for a vocabulary"), NULL;
+    qsort(s->token, (size_t)s->tokens, sizeof *s->token, by_text);
+    return t;
 }
 
 void tokenizer_free(Tokenizer *t)
 {
     if (!t) return;
-    for (int id = 0; id < t->pieces.count; id++) {
-        if (t->piece) free(t->piece[id]);
-        if (t->shown) free(t->shown[id]);
-    }
-    free(t->piece), free(t->shown), free(t->token), free(t->model);
-    pieces_free(&t->pieces);
+    tokenizer_close(t);
+    free(((Splitter *)t)->token);
     free(t);
-}
-
-int tokenizer_vocab_size(const Tokenizer *t)
-{
-    return t->pieces.count + 1;
-}
-
-TokenizerType tokenizer_type(const Tokenizer *t)
-{
-    return (TokenizerType)(t->pieces.model_type - 1);
-}
-
-int tokenizer_placeholder(const Tokenizer *t)
-{
-    return t->placeholder;
-}
-
-int tokenizer_first_byte(const Tokenizer *t)
-{
-    return t->first_byte;
-}
-
-const char *tokenizer_piece(const Tokenizer *t, int32_t id)
-{
-    assert(id >= 0 && id <= t->pieces.count);
-    return id == t->pieces.count ? "<pad>" : t->piece[id];
-}
-
-const char *tokenizer_shown(const Tokenizer *t, int32_t id)
-{
-    return id == t->pieces.count ? "<pad>" : t->shown[id];
 }
 
 /* ---- normalising ---- */
@@ -193,41 +136,37 @@ static bool put(Normal *n, const char *text, size_t length, size_t from)
 }
 
 /* What the text begins with, *to [*count], normalised; returns the bytes that it replaces. */
-static size_t normal_prefix(const Tokenizer *t, const Normalizer *rules, const char *text,
-                            size_t rest, const char **to, size_t *count)
+static size_t normal_prefix(const Splitter *t, const char *text, size_t rest, const char **to,
+                            size_t *count)
 {
-    unsigned code;
-    size_t length = rules == &t->pieces.normalizer ? (size_t)own_length(t, text, (int)rest) : 0;
-    const char *other = length ? NULL : charsmap_longest(rules->charsmap, &length, text, rest);
-    if (!length) length = (size_t)utf8_next(text, &code);
-    if (length == 1 && *text & 0x80) other = "\xEF\xBF\xBD";  // no character
-    *to = other ? other : text;
-    *count = other ? strlen(other) : length;
-    return length;
+    size_t own = (size_t)own_length(t, text, (int)rest);
+    if (!own) return normalizer_first(&t->common.pieces.normalizer, to, count, text, rest);
+    *to = text;
+    return *count = own;
 }
 
-/* n (=) the text, before it is split, or after it was decoded */
-static bool normalise(Normal *n, const Tokenizer *t, bool decoded, const char *text,
-                      size_t length)
+/* n (=) the text, before it is split */
+static bool normalise(Normal *n, const Splitter *t, const char *text, size_t length)
 {
-    const Normalizer *rules = decoded ? &t->pieces.denormalizer : &t->pieces.normalizer;
-    const char *space = decoded ? " " : TOKENIZER_SPACE, *to;
-    size_t at = 0, count, wide = strlen(space);
-    bool collapses = rules->collapses && !decoded, good = true, was_space = collapses;
+    const Normalizer *rules = &t->common.pieces.normalizer;
+    const char *to;
+    size_t at = 0, count, wide = strlen(TOKENIZER_SPACE);
+    bool collapses = rules->collapses, good = true, was_space = collapses;
     while (collapses && at < length) {
-        size_t step = normal_prefix(t, rules, text + at, length - at, &to, &count);
+        size_t step = normal_prefix(t, text + at, length - at, &to, &count);
         if (count != 1 || *to != ' ') break;
         at += step;
     }
-    if (at < length && rules->prefix && !decoded) good = put(n, space, wide, at);
+    if (at < length && rules->prefix) good = put(n, TOKENIZER_SPACE, wide, at);
     for (size_t step; good && at < length; at += step) {
-        step = normal_prefix(t, rules, text + at, length - at, &to, &count);
+        step = normal_prefix(t, text + at, length - at, &to, &count);
         while (was_space && count && *to == ' ') to++, count--;
         for (size_t i = 0; good && i < count; i++)
-            good = to[i] == ' ' ? put(n, space, wide, at) : put(n, to + i, 1, at);
+            good = to[i] == ' ' ? put(n, TOKENIZER_SPACE, wide, at) : put(n, to + i, 1, at);
         if (count) was_space = collapses && to[count - 1] == ' ';
     }
-    while (collapses && n->length >= wide && !memcmp(n->text + n->length - wide, space, wide)) {
+    while (collapses && n->length >= wide &&
+           !memcmp(n->text + n->length - wide, TOKENIZER_SPACE, wide)) {
         n->length -= wide;
         at = (size_t)n->at[n->length];
     }
@@ -248,14 +187,14 @@ static int character_length(const char *text)
     return utf8_next(text, &code);
 }
 
-static int id_of(const Tokenizer *t, const char *text, int length)
+static int id_of(const Splitter *t, const char *text, int length)
 {
     int id = find_token(t, text, length);
     return id < 0 ? ID_UNKNOWN : id;
 }
 
 /* The best path: the score of each place, and the piece that ends there. */
-static int split_unigram(Split *split, const Tokenizer *t, const char *text, int length)
+static int split_unigram(Split *split, const Splitter *t, const char *text, int length)
 {
     struct {
         float score;
@@ -269,7 +208,7 @@ static int split_unigram(Split *split, const Tokenizer *t, const char *text, int
         own = character_length(text + at);
         Prefix p = {0, 0, t->tokens};
         for (int id; (id = next_token(&p, t, text + at, length - at)) >= 0;) {
-            const Piece *piece = &t->pieces.piece[id];
+            const Piece *piece = &t->piece[id];
             int n = p.length;
             if (piece->type == PIECE_UNUSED) continue;
             bool user = piece->type == PIECE_USER_DEFINED;
@@ -292,11 +231,11 @@ static int split_unigram(Split *split, const Tokenizer *t, const char *text, int
 }
 
 /* An unused piece is what it was made of: the pieces of the pair that was joined last. */
-static int put_joined(Split *split, int count, const Tokenizer *t, const char *text, int length,
+static int put_joined(Split *split, int count, const Splitter *t, const char *text, int length,
                       const int *half)
 {
     int id = id_of(t, text, length), left = id == ID_UNKNOWN ? 0 : half[id];
-    if (id == ID_UNKNOWN || t->pieces.piece[id].type != PIECE_UNUSED || !left)
+    if (id == ID_UNKNOWN || t->piece[id].type != PIECE_UNUSED || !left)
         return split[count] = (Split){length, id}, count + 1;
     count = put_joined(split, count, t, text, left, half);
     return put_joined(split, count, t, text + left, length - left, half);
@@ -307,11 +246,11 @@ typedef struct Symbol {
     bool fixed;  // a user-defined piece
 } Symbol;
 
-static int split_bpe(Split *split, const Tokenizer *t, const char *text, int length)
+static int split_bpe(Split *split, const Splitter *t, const char *text, int length)
 {
     Symbol *symbol = malloc(((size_t)length + 1) * sizeof *symbol);
-    const Piece *piece = t->pieces.piece;
-    int *half = calloc((size_t)t->pieces.count, sizeof *half), symbols = 0, count = 0;
+    const Piece *piece = t->piece;
+    int *half = calloc((size_t)t->common.pieces.count, sizeof *half), symbols = 0, count = 0;
     for (int at = 0, n; symbol && at < length; at += n) {
         int own = own_length(t, text + at, length - at);
         n = own ? own : character_length(text + at);
@@ -339,9 +278,9 @@ static int split_bpe(Split *split, const Tokenizer *t, const char *text, int len
     return good ? count : -1;
 }
 
-static int split_whole(Split *split, const Tokenizer *t, const char *text, int length)
+static int split_whole(Split *split, const Splitter *t, const char *text, int length)
 {
-    bool words = tokenizer_type(t) == TOKENIZER_WORD;
+    bool words = tokenizer_type(&t->common) == TOKENIZER_WORD;
     int count = 0;
     for (int at = 0, n; at < length; at += n) {
         n = words ? 0 : own_length(t, text + at, length - at);
@@ -354,12 +293,13 @@ static int split_whole(Split *split, const Tokenizer *t, const char *text, int l
     return count;
 }
 
-bool tokenizer_encode_begins(const Tokenizer *t, Ids *ids, Ids *begin, const char *text,
+bool tokenizer_encode_begins(const Tokenizer *tokenizer, Ids *ids, Ids *begin, const char *text,
                              size_t length, Error *error)
 {
     Normal n = {0};
-    TokenizerType type = tokenizer_type(t);
-    bool good = normalise(&n, t, false, text, tokenizer_length(text, length));
+    const Splitter *t = (const Splitter *)tokenizer;
+    TokenizerType type = tokenizer_type(tokenizer);
+    bool good = normalise(&n, t, text, tokenizer_length(text, length));
     Split *split = malloc((n.length + 1) * sizeof *split);
     int count = !good || !split             ? -1
                 : type == TOKENIZER_UNIGRAM ? split_unigram(split, t, n.text, (int)n.length)
@@ -370,14 +310,14 @@ bool tokenizer_encode_begins(const Tokenizer *t, Ids *ids, Ids *begin, const cha
     for (int i = 0, last = ID_END; good && i < count; i++) {
         int id = split[i].id, from = at;
         at += split[i].length;
-        int place = n.at[from], mark = last - t->placeholder;
-        if (begin && t->placeholder && mark >= 0 &&
+        int place = n.at[from], mark = last - tokenizer->placeholder;
+        if (begin && tokenizer->placeholder && mark >= 0 &&
             mark < PLACEHOLDERS) {  // the space after it has its place
             const char *end = strchr(text + begin->id[begin->count - 1], '>');
             if (end && end + 1 - text > place) place = (int)(end + 1 - text);
         }
         last = id;
-        if (id == ID_UNKNOWN && t->pieces.byte_fallback)
+        if (id == ID_UNKNOWN && tokenizer->pieces.byte_fallback)
             for (; good && from < at; from++)
                 good = ids_push(ids, begin, t->byte[(unsigned char)n.text[from]], n.at[from]);
         else if (id == ID_UNKNOWN) {
@@ -387,48 +327,4 @@ bool tokenizer_encode_begins(const Tokenizer *t, Ids *ids, Ids *begin, const cha
     }
     free(split), free(n.text), free(n.at);
     return good || error_memory(error, "for a text's tokens");
-}
-
-/* ---- decoding ---- */
-
-enum { MARK = 1 };  // stands for a replacement until the text is whole
-
-bool tokenizer_decode_replaced(const Tokenizer *t, char **text, const int32_t *id, size_t count,
-                               const char *const *replacement, Error *error)
-{
-    TextStream stream, whole;
-    FILE *out = textstream_open(&stream);
-    const char **own = calloc(count + 1, sizeof *own);
-    int replaced = 0, used = 0;
-    for (size_t i = 0; out && own && i < count; i++) {
-        const char *word = replacement ? replacement[i] : NULL;
-        if (id[i] == ID_END || id[i] == t->pieces.count || (word && !*word)) continue;
-        int byte = tokenizer_byte(t, id[i]);
-        bool space = word && id[i] == ID_UNKNOWN && *word == ' ';
-        if (word) {
-            if (space || tokenizer_type(t) == TOKENIZER_WORD || tokenizer_begins_word(t, id[i]))
-                putc(' ', out);
-            putc(MARK, out), own[replaced++] = word + space;
-        } else if (byte >= 0) putc(byte < 0x20 ? ' ' : byte, out);
-        else if (id[i] == ID_UNKNOWN)
-            fwrite(t->pieces.unknown_surface.at, 1, t->pieces.unknown_surface.count, out);
-        else
-            for (const char *at = t->piece[id[i]]; *at;)
-                if (!strncmp(at, TOKENIZER_SPACE, strlen(TOKENIZER_SPACE)))
-                    putc(' ', out), at += strlen(TOKENIZER_SPACE);
-                else putc(*at++, out);
-    }
-    char *joined = textstream_close(&stream);
-    Normal n = {0};
-    bool good = joined && own && textstream_open(&whole) &&
-                normalise(&n, t, true, joined, strlen(joined));
-    size_t first = 0, end = n.length;
-    while (first < end && n.text[first] == ' ') first++;
-    while (end > first && n.text[end - 1] == ' ') end--;
-    for (size_t i = first; good && i < end; i++)
-        if (n.text[i] == MARK && used < replaced) fputs(own[used++], whole.out);
-        else putc((unsigned char)n.text[i] < 0x20 ? ' ' : n.text[i], whole.out);
-    *text = good ? textstream_close(&whole) : NULL;
-    free(joined), free(own), free(n.text), free(n.at);
-    return *text || error_memory(error, "for a text");
 }
