@@ -129,52 +129,43 @@ static uint64_t source_hash(const CorpusText *text, size_t pair)
     return corpus_hash(HASH_START, corpus_sentence(text, SOURCE, pair));
 }
 
-/* Removes the pairs whose source sentence is also in `other`, unless it would be more than a tenth. */
-static bool remove_common(CorpusText *text, CorpusReport *report, const CorpusText *other,
-                          Error *error)
-{
-    size_t kept = 0, pairs = text->pairs, count = other->pairs;
-    uint64_t *hash = malloc(count * sizeof *hash);
-    bool *common = malloc(pairs * sizeof *common);
-    if (!hash || !common)
-        return free(hash), free(common), error_memory(error, "for the corpus");
-    for (size_t i = 0; i < count; i++) hash[i] = source_hash(other, i);
-    qsort(hash, count, sizeof *hash, by_hash);
-    for (size_t i = 0; i < pairs; i++) {
-        uint64_t own = source_hash(text, i);
-        common[i] = bsearch(&own, hash, count, sizeof *hash, by_hash);
-        kept += !common[i];
-    }
-    bool few = (pairs - kept) * 10 <= pairs;
-    size_t to = 0;
-    for (size_t i = 0; few && i < pairs; i++)
-        if (!common[i]) text_move(text, to++, i);
-    if (few) text->pairs = kept, report->common = pairs - kept;
-    free(hash);
-    free(common);
-    return true;
-}
-
 enum { MANY = UINT8_MAX };
 
-/* For free(): how often each pair's source sentence is in the text, at most MANY. */
-static uint8_t *count_copies(const CorpusText *text, Error *error)
+/* For free(): how often each pair's source sentence is in another text, at most MANY. */
+static uint8_t *count_copies(const CorpusText *text, const CorpusText *other, Error *error)
 {
-    size_t pairs = text->pairs;
-    uint64_t *hash = malloc(pairs * sizeof *hash);
-    uint8_t *copies = malloc(pairs);
-    for (size_t i = 0; hash && i < pairs; i++) hash[i] = source_hash(text, i);
-    if (hash) qsort(hash, pairs, sizeof *hash, by_hash);
-    for (size_t i = 0; hash && copies && i < pairs; i++) {
-        uint64_t own = source_hash(text, i), *first, *end;
-        first = bsearch(&own, hash, pairs, sizeof *hash, by_hash), end = first + 1;
+    size_t count = other->pairs;
+    uint64_t *hash = malloc(count * sizeof *hash);
+    uint8_t *copies = calloc(text->pairs, 1);
+    for (size_t i = 0; hash && i < count; i++) hash[i] = source_hash(other, i);
+    if (hash) qsort(hash, count, sizeof *hash, by_hash);
+    for (size_t i = 0; hash && copies && i < text->pairs; i++) {
+        uint64_t own = source_hash(text, i);
+        const uint64_t *first = bsearch(&own, hash, count, sizeof *hash, by_hash), *end = first;
+        if (!first) continue;
         while (first > hash && first[-1] == own && end - first < MANY) first--;
-        while (end < hash + pairs && *end == own && end - first < MANY) end++;
+        while (end < hash + count && *end == own && end - first < MANY) end++;
         copies[i] = (uint8_t)(end - first);
     }
     if (!hash || !copies) free(copies), copies = NULL, error_memory(error, "for the corpus");
     free(hash);
     return copies;
+}
+
+/* Removes the pairs whose source sentence is also in `other`, unless it would be more than a tenth. */
+static bool remove_common(CorpusText *text, CorpusReport *report, const CorpusText *other,
+                          Error *error)
+{
+    size_t kept = 0, pairs = text->pairs, to = 0;
+    uint8_t *copies = count_copies(text, other, error);
+    if (!copies) return false;
+    for (size_t i = 0; i < pairs; i++) kept += !copies[i];
+    bool few = (pairs - kept) * 10 <= pairs;
+    for (size_t i = 0; few && i < pairs; i++)
+        if (!copies[i]) text_move(text, to++, i);
+    if (few) text->pairs = kept, report->common = pairs - kept;
+    free(copies);
+    return true;
 }
 
 /* The least number of copies that pairs to hold `count` out of may have: twice as many have it. */
@@ -198,7 +189,7 @@ bool corpus_split(CorpusText *held_out, CorpusText *text, CorpusReport *report, 
      * candidate is taken with probability (still wanted) / (still to come). */
     Rng rng = rng_stream(seed, RNG_SHUFFLE, UINT64_MAX);  // no epoch has this number
     size_t kept = 0, wanted = count, pairs = text->pairs, candidates;
-    uint8_t *copies = count_copies(text, error);
+    uint8_t *copies = count_copies(text, text, error);
     if (!copies) return false;
     int most = copies_allowed(&candidates, copies, pairs, count);
     bool good = true;
