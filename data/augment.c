@@ -89,12 +89,13 @@ static bool is_alike(const Augment *a, char *const line[SIDES], const Word *s, c
            !memcmp(line[SOURCE] + s->begin, line[TARGET] + t->begin, length);
 }
 
-typedef struct Match {
+typedef struct Place {
+    size_t begin;  // of the source word
     int word[SIDES];
-} Match;
+} Place;
 
 /* match [MOST_WORDS] (=) the words that are alike, each to no other; returns their number. */
-static int find_matches(Match *match, const Augment *a, char *const line[SIDES],
+static int find_matches(Place *match, const Augment *a, char *const line[SIDES],
                         Word word[SIDES][MOST_WORDS], const int *count, bool names)
 {
     int times[SIDES][MOST_WORDS] = {0}, other[MOST_WORDS], matches = 0;
@@ -104,7 +105,7 @@ static int find_matches(Match *match, const Augment *a, char *const line[SIDES],
                 times[SOURCE][i]++, times[TARGET][j]++, other[i] = j;
     for (int i = 0; i < count[SOURCE]; i++)
         if (times[SOURCE][i] == 1 && times[TARGET][other[i]] == 1)
-            match[matches++] = (Match){{i, other[i]}};
+            match[matches++] = (Place){word[SOURCE][i].begin, {i, other[i]}};
     return matches;
 }
 
@@ -124,27 +125,16 @@ static bool put_placeholder(char **line, Word *word, int words, Word at, bool af
     return true;
 }
 
-/* Draws a source word. Returns the last match up to it; without one, the first of all, whose word
- * is taken then. */
-static int draw_place(int *place, const Match *match, int matches, const Word *word, int words,
-                      Rng *rng)
+/* A source word that is drawn, and the target word of the last match up to it; without one, the first of all
+ * matches. */
+static Place draw_place(const Place *match, int matches, const Word *word, int words, Rng *rng)
 {
-    int last = -1;
-    *place = (int)rng_below(rng, (uint32_t)words);
-    for (int k = 0; k < matches; k++) {
-        size_t begin = word[match[k].word[SOURCE]].begin;
-        if (begin <= word[*place].begin &&
-            (last < 0 || begin > word[match[last].word[SOURCE]].begin))
-            last = k;
-    }
-    if (last < 0) *place = match[last = 0].word[SOURCE];
-    return last;
+    const Place *last = NULL;
+    int drawn = (int)rng_below(rng, (uint32_t)words);
+    for (const Place *m = match; m < match + matches; m++)
+        if (m->begin <= word[drawn].begin && (!last || m->begin > last->begin)) last = m;
+    return last ? (Place){word[drawn].begin, {drawn, last->word[TARGET]}} : *match;
 }
-
-typedef struct Place {
-    size_t begin;  // of the source word
-    int word[SIDES];
-} Place;
 
 /* Whether the target would have two side by side that the source has not. */
 static bool meet(const Place *a, const Place *b)
@@ -167,8 +157,7 @@ static bool placeholders(const Augment *a, char *line[SIDES], bool *changed, Rng
                          Error *error)
 {
     Word word[SIDES][MOST_WORDS];
-    Match match[MOST_WORDS];
-    Place drawn[MOST_PLACED];
+    Place match[MOST_WORDS], drawn[MOST_PLACED];
     int count[SIDES], placed = 0;
     for (int side = 0; side < SIDES; side++)
         if (!find_words(word[side], &count[side], line[side], a, error)) return false;
@@ -180,10 +169,9 @@ static bool placeholders(const Augment *a, char *line[SIDES], bool *changed, Rng
     int number = (int)rng_below(rng, PLACEHOLDERS);
     int wanted = (!names && !after) || draw > 2 ? 1 : draw > 0 ? 2 : 3;
     for (int tries = 4 * wanted; wanted > 0 && matches > 0 && tries; tries--) {
-        int k = (int)rng_below(rng, (uint32_t)matches), place = match[k].word[SOURCE];
-        if (after) k = draw_place(&place, match, matches, word[SOURCE], count[SOURCE], rng);
-        Place next = {word[SOURCE][place].begin, {place, match[k].word[TARGET]}};
-        int i = 0;
+        int i = 0, k = (int)rng_below(rng, (uint32_t)matches);
+        Place next = match[k];
+        if (after) next = draw_place(match, matches, word[SOURCE], count[SOURCE], rng);
         while (i < placed && !meet(&drawn[i], &next)) i++;
         if (i < placed) continue;
         drawn[placed++] = next, wanted--;
