@@ -129,17 +129,11 @@ static void put_nodes(FILE *out, const GumboNode *node)
 
 /* ---- units ---- */
 
-typedef struct Walk {
-    HtmlDocument *document;
-    bool good;
-} Walk;
-
-static void add(Walk *w, int kind, int number, const char *begin, size_t length)
+static void add(HtmlDocument *d, int kind, int number, const char *begin, size_t length)
 {
-    HtmlDocument *d = w->document;
     if (!length || begin < d->html || begin + length > d->html + d->length) return;
-    w->good = w->good && GROW(d->unit, d->unit_size, (size_t)d->units + 1);
-    if (!w->good) return;
+    d->failed = d->failed || !GROW(d->unit, d->unit_size, (size_t)d->units + 1);
+    if (d->failed) return;
     size_t from = (size_t)(begin - d->html);
     d->unit[d->units++] = (HtmlUnit){from, from + length, kind, .number = number};
 }
@@ -155,17 +149,17 @@ static const char *skip_tag(const char *at, const char *end)
 }
 
 /* The bytes of a text, without tags among them that HTML's rules ignore. */
-static void add_text(Walk *w, const char *begin, size_t length)
+static void add_text(HtmlDocument *d, const char *begin, size_t length)
 {
     const char *end = begin + length;
     for (const char *at = begin; at < end;) {
         bool tag = *at == '<' && at + 1 < end &&
                    (isalpha((unsigned char)at[1]) || strchr("/!?", at[1]));
-        if (tag) add(w, UNIT_TEXT, 0, begin, (size_t)(at - begin));
+        if (tag) add(d, UNIT_TEXT, 0, begin, (size_t)(at - begin));
         at = tag ? skip_tag(at + 1, end) : at + 1;
         if (tag) begin = at;
     }
-    add(w, UNIT_TEXT, 0, begin, (size_t)(end - begin));
+    add(d, UNIT_TEXT, 0, begin, (size_t)(end - begin));
 }
 
 /* Whether a list of names has an element's. */
@@ -234,30 +228,30 @@ static bool is_inline(const GumboElement *e)
            (e->tag == GUMBO_TAG_UNKNOWN && memchr(name.data, '-', name.length));
 }
 
-static void walk(Walk *w, const GumboNode *node, bool kept)
+static void walk(HtmlDocument *d, const GumboNode *node, bool kept)
 {
     const GumboStringPiece *text = &node->v.text.original_text;
-    if (is_text(node) && !kept) add_text(w, text->data, text->length);
+    if (is_text(node) && !kept) add_text(d, text->data, text->length);
     if (node->type == GUMBO_NODE_COMMENT)
-        add(w, UNIT_ALONE, ++w->document->elements, text->data, text->length);
+        add(d, UNIT_ALONE, ++d->elements, text->data, text->length);
     if (node->type != GUMBO_NODE_ELEMENT) return;
     const GumboElement *e = &node->v.element;
     const GumboStringPiece *open = &e->original_tag, *close = &e->original_end_tag;
-    int script = script_kind(node, w->document->html);
+    int script = script_kind(node, d->html);
     bool in_line = is_inline(e),
          keep = is_kept(e, kept) || is_address(node) || script == UNIT_KEPT;
-    int number = in_line ? ++w->document->elements : 0;
+    int number = in_line ? ++d->elements : 0;
     if (in_line && (keep || script == UNIT_ALONE) && !kept && open->length && close->length &&
         close->data > open->data) {
-        add(w, keep ? UNIT_KEPT : UNIT_ALONE, number, open->data,
+        add(d, keep ? UNIT_KEPT : UNIT_ALONE, number, open->data,
             (size_t)(close->data - open->data) + close->length);
         return;
     }
     bool empty = e->tag == GUMBO_TAG_IMG || e->tag == GUMBO_TAG_WBR;
     if (in_line && !keep)
-        add(w, empty ? UNIT_ALONE : UNIT_OPEN, number, open->data, open->length);
-    for (unsigned i = 0; i < e->children.length; i++) walk(w, e->children.data[i], keep);
-    if (in_line && !keep && !empty) add(w, UNIT_CLOSE, number, close->data, close->length);
+        add(d, empty ? UNIT_ALONE : UNIT_OPEN, number, open->data, open->length);
+    for (unsigned i = 0; i < e->children.length; i++) walk(d, e->children.data[i], keep);
+    if (in_line && !keep && !empty) add(d, UNIT_CLOSE, number, close->data, close->length);
 }
 
 static int compare_units(const void *a, const void *b)
@@ -361,21 +355,20 @@ bool html_open(HtmlDocument *d, const char *html, size_t length, Error *error)
         if (strlen(d->quote) + 1 < sizeof d->quote) strcat(d->quote, "q");
         else return error_set(error, "the HTML has '%s' in it", d->quote);
     Memory memory;
-    Walk w = {.document = d, .good = true};
     const GumboNode *root = parse(&memory, html, length);
     bool shallow = root && is_shallow(root, 0);
-    if (shallow) walk(&w, root, false);
+    if (shallow) walk(d, root, false);
     free_all(&memory);
     if (!shallow)
         return error_set(
             error,
             "elements of the HTML are nested more than %d deep, or too many are not closed",
             HTML_DEPTH);
-    w.good = sort_units(d) && w.good;
-    for (int i = 0, first = 0; w.good && i < d->units; i++)
+    bool good = sort_units(d) && !d->failed;
+    for (int i = 0, first = 0; good && i < d->units; i++)
         if (i + 1 == d->units || d->unit[i].end < d->unit[i + 1].begin)
-            w.good = add_block(d, first, i), first = i + 1;
-    return w.good || error_memory(error, "for HTML");
+            good = add_block(d, first, i), first = i + 1;
+    return good || error_memory(error, "for HTML");
 }
 
 void html_close(HtmlDocument *d)

@@ -41,6 +41,7 @@ typedef struct HtmlDocument {
         place;  // [2·elements+2] element N's unit is unit[place[2N]], its end tag unit[place[2N+1]]
     int units, count, elements;
     size_t unit_size, block_size;  // allocated
+    bool failed;                   // memory was short for a unit
     char quote[32];                // what begins a placeholder: "{q", or more q
 } HtmlDocument;
 
