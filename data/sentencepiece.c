@@ -180,7 +180,10 @@ bool charsmap_rules(Bytes charsmap, void *context, CharsmapRule *rule, Error *er
                              MAX_OUTPUT);
 }
 
-const char *charsmap_longest(Bytes charsmap, size_t *replaced, const char *text, size_t length)
+/* What the longest rule for the beginning of text [length] makes of it, ended by NUL; *replaced (=) the bytes
+ * that it replaces. NULL: there is no rule. */
+static const char *longest_rule(Bytes charsmap, size_t *replaced, const char *text,
+                                size_t length)
 {
     Charsmap map;
     const char *found = NULL;
@@ -195,6 +198,19 @@ const char *charsmap_longest(Bytes charsmap, size_t *replaced, const char *text,
         *replaced = i + 1;
     }
     return found;
+}
+
+size_t normalizer_first(const Normalizer *rules, const char **to, size_t *count,
+                        const char *text, size_t length)
+{
+    unsigned code;
+    size_t replaced;
+    const char *other = longest_rule(rules->charsmap, &replaced, text, length);
+    if (!other) replaced = (size_t)utf8_next(text, &code);
+    if (replaced == 1 && *text & 0x80) other = "\xEF\xBF\xBD";  // no character
+    *to = other ? other : text;
+    *count = other ? strlen(other) : replaced;
+    return replaced;
 }
 
 /* ---- the model ---- */

@@ -80,18 +80,13 @@ enum { SENTENCEPIECE_LIMIT = 1 << 28 };  // bytes of a model; none is larger
 bool pieces_read(Pieces *pieces, const void *model, size_t size, Error *error);
 void pieces_free(Pieces *pieces);
 
-/* The id of <ph1> if the eight placeholders are user-defined and follow each other, else 0. */
-int pieces_placeholder(const Pieces *pieces);
-
-/* The id of <0x00> if the 256 bytes follow each other, else 0. */
-int pieces_first_byte(const Pieces *pieces);
-
 typedef void CharsmapRule(void *context, const char *from, const char *to);
 
 /* Calls rule(context, from, to), unless it is NULL, for every rule of a table, both ended by NUL. Fails if
  * an offset leads outside of the table. */
 bool charsmap_rules(Bytes charsmap, void *context, CharsmapRule *rule, Error *error);
 
-/* What the longest rule for the beginning of text [length] makes of it, ended by NUL; *replaced (=) the bytes
- * that it replaces. NULL: there is no rule. */
-const char *charsmap_longest(Bytes charsmap, size_t *replaced, const char *text, size_t length);
+/* What a normalizer's rules make of the beginning of text [length], which a NUL byte follows: *to [*count];
+ * returns the bytes that it replaces. */
+size_t normalizer_first(const Normalizer *rules, const char **to, size_t *count,
+                        const char *text, size_t length);

@@ -16,7 +16,9 @@ size_t tokenizer_mark(const char *text)
     return *text && strchr(".,:;?!()\"", *text);
 }
 
-bool unknown_push(Ids *ids, Ids *begin, const char *text, size_t place, size_t end)
+/* Appends an unknown token for each word of text[place .. end-1], of which a tokenizer has made one piece, and
+ * where each begins, unless `begin` is NULL. A word begins at the first blank after the last word. */
+static bool unknown_push(Ids *ids, Ids *begin, const char *text, size_t place, size_t end)
 {
     bool word = false;
     size_t blank = end;  // the first since the last word; end: none
@@ -31,6 +33,19 @@ bool unknown_push(Ids *ids, Ids *begin, const char *text, size_t place, size_t e
         }
     }
     return true;
+}
+
+bool tokenizer_push(Ids *ids, Ids *begin, const Tokenizer *t, int32_t last, int32_t id,
+                    const char *text, size_t place, size_t end)
+{
+    int32_t mark = last - t->placeholder;
+    if (begin && t->placeholder && mark >= 0 && mark < PLACEHOLDERS) {
+        size_t from = (size_t)begin->id[begin->count - 1];
+        const char *after = from < end ? memchr(text + from, '>', end - from) : NULL;
+        if (after && text + place <= after) place = (size_t)(after + 1 - text);
+    }
+    return id == ID_UNKNOWN ? unknown_push(ids, begin, text, place, end)
+                            : ids_push(ids, begin, id, place);
 }
 
 bool tokenizer_normal_form(const Tokenizer *tokenizer, char **normal, const char *text,
@@ -62,18 +77,6 @@ static int pieces_row(const Pieces *pieces, PieceType type, const char *format, 
     return 0;
 }
 
-int pieces_placeholder(const Pieces *pieces)
-{
-    bool word = pieces->model_type - 1 == TOKENIZER_WORD;
-    const char *format = word ? TOKENIZER_SPACE "<ph%d>" : "<ph%d>";
-    return pieces_row(pieces, PIECE_USER_DEFINED, format, 1, PLACEHOLDERS);
-}
-
-int pieces_first_byte(const Pieces *pieces)
-{
-    return pieces_row(pieces, PIECE_BYTE, "<0x%02X>", 0, 256);
-}
-
 /* ---- a model ---- */
 
 static const char GOES_ON[] = "·";
@@ -98,8 +101,10 @@ bool tokenizer_read(Tokenizer *t, const void *model, size_t size, Error *error)
         if (piece[id].type == PIECE_CONTROL && !strcmp(t->piece[id], "<pad>"))
             t->vocab_size = id + 1;
     }
-    t->placeholder = pieces_placeholder(&t->pieces);
-    t->first_byte = pieces_first_byte(&t->pieces);
+    const char *mark =
+        tokenizer_type(t) == TOKENIZER_WORD ? TOKENIZER_SPACE "<ph%d>" : "<ph%d>";
+    t->placeholder = pieces_row(&t->pieces, PIECE_USER_DEFINED, mark, 1, PLACEHOLDERS);
+    t->first_byte = pieces_row(&t->pieces, PIECE_BYTE, "<0x%02X>", 0, 256);
     return true;
 }
 
@@ -149,19 +154,6 @@ const char *tokenizer_shown(const Tokenizer *t, int32_t id)
 }
 
 /* ---- decoding ---- */
-
-size_t normalizer_first(const Normalizer *rules, const char **to, size_t *count,
-                        const char *text, size_t length)
-{
-    unsigned code;
-    size_t replaced;
-    const char *other = charsmap_longest(rules->charsmap, &replaced, text, length);
-    if (!other) replaced = (size_t)utf8_next(text, &code);
-    if (replaced == 1 && *text & 0x80) other = "\xEF\xBF\xBD";  // no character
-    *to = other ? other : text;
-    *count = other ? strlen(other) : replaced;
-    return replaced;
-}
 
 /* Stands for a replacement until the text is whole. A control character, which no text has in the end. */
 enum { MARK = 1 };

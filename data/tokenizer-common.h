@@ -20,12 +20,8 @@ struct Tokenizer {
 bool tokenizer_read(Tokenizer *tokenizer, const void *model, size_t size, Error *error);
 void tokenizer_close(Tokenizer *tokenizer);
 
-/* What a text becomes that begins with text [length] by the rules of a normalizer, at first: *to [*count];
- * returns the bytes that it replaces. */
-size_t normalizer_first(const Normalizer *rules, const char **to, size_t *count,
-                        const char *text, size_t length);
-
-/* Appends an unknown token for each word of text[place .. end-1], of which a tokenizer has made one piece, and
- * where each begins, unless `begin` is NULL. A word begins at the first blank after the last word.
- * false: not enough memory. */
-bool unknown_push(Ids *ids, Ids *begin, const char *text, size_t place, size_t end);
+/* Appends a piece of a text, of its bytes place .. end-1, and where it begins, unless `begin` is NULL. An unknown
+ * one is a token for each of its words. last: the piece before it, or ID_END; the type word's space after a
+ * placeholder, which has the placeholder's place, begins where that ends. false: not enough memory. */
+bool tokenizer_push(Ids *ids, Ids *begin, const Tokenizer *tokenizer, int32_t last, int32_t id,
+                    const char *text, size_t place, size_t end);

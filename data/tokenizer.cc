@@ -167,16 +167,12 @@ bool tokenizer_encode_begins(const Tokenizer *tokenizer, Ids *ids, Ids *begin, c
         if (!is_split(processor.Encode(whole.substr(tag), split.mutable_proto()), error))
             return false;
         for (const auto &piece : split.pieces()) {
-            const int32_t mark = last - tokenizer->placeholder;
-            size_t place = tag + piece.begin();
-            /* The type word's space after a placeholder begins where that begins. */
-            if (begin && tokenizer->placeholder && mark >= 0 && mark < PLACEHOLDERS)
-                place = std::max(place, whole.find('>', begin->id[begin->count - 1]) + 1);
-            last = (int32_t)piece.id();
-            const int32_t id = token_of(tokenizer, last, piece.piece());
-            if (!(id == ID_UNKNOWN ? unknown_push(ids, begin, text, place, tag + piece.end())
-                                   : ids_push(ids, begin, id, place)))
+            const int32_t own = (int32_t)piece.id(),
+                          id = token_of(tokenizer, own, piece.piece());
+            if (!tokenizer_push(ids, begin, tokenizer, last, id, text, tag + piece.begin(),
+                                tag + piece.end()))
                 throw std::bad_alloc();
+            last = own;
         }
         return true;
     });

@@ -310,20 +310,16 @@ bool tokenizer_encode_begins(const Tokenizer *tokenizer, Ids *ids, Ids *begin, c
     for (int i = 0, last = ID_END; good && i < count; i++) {
         int id = split[i].id, from = at;
         at += split[i].length;
-        int place = n.at[from], mark = last - tokenizer->placeholder;
-        if (begin && tokenizer->placeholder && mark >= 0 &&
-            mark < PLACEHOLDERS) {  // the space after it has its place
-            const char *end = strchr(text + begin->id[begin->count - 1], '>');
-            if (end && end + 1 - text > place) place = (int)(end + 1 - text);
-        }
-        last = id;
-        if (id == ID_UNKNOWN && tokenizer->pieces.byte_fallback)
+        if (id == ID_UNKNOWN && tokenizer->pieces.byte_fallback) {
             for (; good && from < at; from++)
                 good = ids_push(ids, begin, t->byte[(unsigned char)n.text[from]], n.at[from]);
-        else if (id == ID_UNKNOWN) {
-            while (i + 1 < count && split[i + 1].id == ID_UNKNOWN) at += split[++i].length;
-            good = unknown_push(ids, begin, text, (size_t)place, (size_t)n.at[at]);
-        } else good = ids_push(ids, begin, id, place);
+        } else {
+            while (id == ID_UNKNOWN && i + 1 < count && split[i + 1].id == ID_UNKNOWN)
+                at += split[++i].length;
+            good = tokenizer_push(ids, begin, tokenizer, last, id, text, (size_t)n.at[from],
+                                  (size_t)n.at[at]);
+        }
+        last = id;
     }
     free(split), free(n.text), free(n.at);
     return good || error_memory(error, "for a text's tokens");
