@@ -8,9 +8,6 @@
 #include "base/real.h"
 #include "base/textstream.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unicode/uchar.h>
 #include <unicode/utf8.h>
 

@@ -7,10 +7,6 @@
 #include "base/grow.h"
 #include "base/rng.h"
 
-#include <assert.h>
-#include <limits.h>
-#include <stdlib.h>
-
 static size_t pair_tokens(const Corpus *corpus, size_t number)
 {
     PairIds pair = corpus_pair(corpus, number);

@@ -11,9 +11,6 @@
 #include "base/packed.h"
 #include "data/corpus.h"
 
-#include <stddef.h>
-#include <stdint.h>
-
 typedef struct Batches {
     const Corpus *corpus;
     uint64_t seed;

@@ -17,9 +17,6 @@
 #include "base/utf8.h"
 #include "data/words.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 /* ---- the text ---- */
 
 bool corpus_add(CorpusText *text, const char *const line[SIDES], const size_t length[SIDES],

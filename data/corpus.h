@@ -15,9 +15,6 @@
 #include "data/tmx.h"
 #include "data/tokenizer.h"
 
-#include <stddef.h>
-#include <stdint.h>
-
 typedef enum { SOURCE, TARGET, SIDES } CorpusSide;
 
 /* Where a pair comes from. Files count from 0, lines from 1. */

@@ -5,12 +5,6 @@
 #include "base/utf8.h"
 #include "data/corpusreader.h"
 
-#include <ctype.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 enum { WINDOW = 150, FARTHEST = 5 };                 // lines
 static const double CORRELATED = 0.5, RATHER = 0.3;  // at least; more than as they stand
 /* Of windows of unrelated pairs: the correlation at most, where lengths in bytes and their deviation, as

@@ -1,10 +1,7 @@
 /* corpusreader.c -- reads a corpus; see corpusreader.h. */
 #include "data/corpusreader.h"
 
-#include <assert.h>
 #include <fnmatch.h>
-#include <stdio.h>
-#include <string.h>
 
 /* Whether a file of one line, which the last pair is from, has no other ends of lines in it. */
 static bool check_one_line(const CorpusText *text, const char *name, Error *error)

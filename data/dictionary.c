@@ -3,7 +3,6 @@
 
 #include "base/hash.h"
 
-#include <stdlib.h>
 #include <unicode/ubrk.h>
 #include <unicode/uchar.h>
 

@@ -3,9 +3,6 @@
 
 #include "base/utf8.h"
 
-#include <stdbool.h>
-#include <stdio.h>
-#include <string.h>
 #include <unicode/ucsdet.h>
 
 /* The number of ASCII characters of bytes that are numbers of `width` bytes; 0 if one of these is no

@@ -1,7 +1,7 @@
 /* encoding.h -- the encoding of text that is not UTF-8, from its bytes. */
 #pragma once
 
-#include <stddef.h>
+#include "base/c.h"
 
 /* "UTF-16LE", "UTF-16BE", "UTF-32LE" or "UTF-32BE": the encoding in which the bytes are text that has
  * some ASCII, such as line breaks; NULL: none. */

@@ -9,12 +9,8 @@
 #include "base/utf8.h"
 #include "data/words.h"
 
-#include <ctype.h>
 #include <gumbo.h>
 #include <setjmp.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
 #include <strings.h>
 #include <time.h>
 

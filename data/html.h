@@ -16,8 +16,6 @@
 
 #include "base/error.h"
 
-#include <stddef.h>
-
 typedef struct HtmlUnit {
     size_t begin, end;  // bytes of the document
     enum { UNIT_TEXT, UNIT_OPEN, UNIT_CLOSE, UNIT_ALONE, UNIT_KEPT } kind;

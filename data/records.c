@@ -1,9 +1,6 @@
 /* records.c -- pairs of lines, and tables with a TAB or with commas; see records.h. */
 #include "data/records.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 enum { LONGEST = 1 << 22 };  // bytes of a record of several lines
 
 bool records_open(Records *r, const CorpusFile *file, Error *error)

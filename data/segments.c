@@ -18,11 +18,6 @@
  * over more than one character or set, so the stack of ICU's matcher stays small. */
 #include "data/segments.h"
 
-#include <ctype.h>
-#include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unicode/ubrk.h>
 #include <unicode/uclean.h>
 #include <unicode/uregex.h>

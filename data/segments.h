@@ -9,8 +9,6 @@
 
 #include "base/error.h"
 
-#include <stddef.h>
-
 typedef struct Segment {
     size_t begin, end;  // bytes of the text
     bool kept;          // comes back byte for byte; else it is a sentence

@@ -23,9 +23,6 @@
 #include "base/grow.h"
 #include "base/utf8.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 enum {
     MAX_PIECE = 1 << 16,  // bytes
     MAX_NESTED = 64,      // user-defined pieces of which one begins with another

@@ -13,9 +13,6 @@
 
 #include "base/error.h"
 
-#include <stddef.h>
-#include <stdint.h>
-
 typedef struct Bytes {
     const unsigned char *at;
     size_t count;

@@ -11,10 +11,6 @@
 #include "base/options.h"
 #include "data/text.h"
 
-#include <ctype.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unicode/uregex.h>
 
 // Sets of characters, inside brackets: of words in scripts with case, of addresses, of numbers.

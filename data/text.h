@@ -9,9 +9,6 @@
 #include "base/error.h"
 #include "data/encoding.h"
 
-#include <stddef.h>
-#include <string.h>
-
 #define TEXT_MAX_LINE       ((size_t)1 << 30)
 #define TEXT_STANDARD_INPUT "standard input"  // the name of "-" in errors
 

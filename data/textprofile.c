@@ -6,9 +6,6 @@
 #include "data/spans.h"
 #include "data/typography.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unicode/uchar.h>
 
 enum { SAMPLE = 20000, USUAL = 100, LONG = 2000 };  // lines, per cent, bytes

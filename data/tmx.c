@@ -3,11 +3,7 @@
 
 #include "base/grow.h"
 
-#include <ctype.h>
 #include <expat.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <strings.h>
 
 enum { LANGUAGES = 64, LANGUAGE_NAME = 36 };

@@ -6,8 +6,6 @@
 #include "base/utf8.h"
 #include "data/words.h"
 
-#include <assert.h>
-
 size_t tokenizer_mark(const char *text)
 {
     static const char *const quotes[] = {"«", "»", "“", "”"};

@@ -32,11 +32,6 @@
 #include "base/grow.h"
 #include "base/options.h"
 
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-
 #define TOKENIZER_SPACE "\xe2\x96\x81"  // U+2581
 
 typedef struct Tokenizer Tokenizer;

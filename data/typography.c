@@ -5,7 +5,6 @@
 #include "base/utf8.h"
 #include "data/words.h"
 
-#include <string.h>
 #include <unicode/ucasemap.h>
 #include <unicode/unorm2.h>
 #include <unicode/uscript.h>

@@ -15,8 +15,6 @@
 
 #include "base/error.h"
 
-#include <stddef.h>
-
 /* Whether the model knows a character: its training text had it. NULL: all are known. */
 typedef bool Known(const void *context, unsigned character);
 

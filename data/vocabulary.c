@@ -4,9 +4,6 @@
 #include "base/file.h"
 #include "data/sentencepiece.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 static const char *const SIDE[SIDES] = {"source", "target"};
 
 bool vocabulary_is_joint(const Vocabulary *vocabulary)

@@ -5,8 +5,6 @@
 
 #include "base/error.h"
 
-#include <stddef.h>
-
 static inline bool words_blank(char c)
 {
     return c == ' ' || c == '\t' || c == '\n' || c == '\r';

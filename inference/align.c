@@ -1,11 +1,6 @@
 /* align.c -- from attention to a word alignment; see align.h. */
 #include "inference/align.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/grow.h"
 
 /* ---- shares ---- */

@@ -1,10 +1,6 @@
 /* answer.c -- translations of sentences to that of a text; see answer.h. */
 #include "inference/answer.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/textstream.h"
 #include "base/utf8.h"
 #include "data/words.h"

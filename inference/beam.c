@@ -28,7 +28,6 @@
  * needed. The candidates are never sorted as a whole: a block of logits is skipped if its largest
  * cannot be kept. Of equal candidates, the one whose prefix ranked higher is kept, then the one
  * with the lower id. */
-#include <math.h>
 
 #include "inference/choices.h"
 #include "inference/search.h"

@@ -1,9 +1,6 @@
 /* beginnings.c -- see beginnings.h. */
 #include "inference/beginnings.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/textstream.h"
 
 /* *marked (=) a text with placeholders for the spans of a sentence, and without its marks. */

@@ -5,10 +5,6 @@
 #include "inference/marian.h"
 #include "model/quantised.h"
 
-#include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 
 bool bundle_find(char *file, size_t size, const char *path, Error *error)

@@ -18,9 +18,6 @@
  * are transposed and padded with zeros for the product of attention. */
 #include "inference/cache.h"
 
-#include <assert.h>
-#include <string.h>
-
 #include "model/embedding.h"
 #include "model/linear.h"
 

@@ -1,9 +1,6 @@
 /* choices.c -- see choices.h. */
 #include "inference/choices.h"
 
-#include <math.h>
-#include <string.h>
-
 #include "base/packed.h"
 #include "kernels/vecexp.h"
 

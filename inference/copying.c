@@ -4,11 +4,6 @@
 #include "base/utf8.h"
 #include "inference/align.h"
 
-#include <ctype.h>
-#include <limits.h>
-#include <stdlib.h>
-#include <string.h>
-
 float *copying_shares(LazySnapshot *lazy, Error *error)
 {
     const Snapshot *snapshot = snapshot_get(lazy, error);

@@ -1,12 +1,6 @@
 /* idlines.c -- lines of text as token ids; see idlines.h. */
 #include "inference/idlines.h"
 
-#include <ctype.h>
-#include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/grow.h"
 #include "base/utf8.h"
 #include "data/words.h"

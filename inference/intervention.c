@@ -1,11 +1,6 @@
 /* intervention.c -- reads interventions and edits the weights; see intervention.h. */
 #include "inference/intervention.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "inference/snapshot.h"
 
 static void scale_block(const Matrix *W, int D, int row, int rows, int column, int columns,

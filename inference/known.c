@@ -5,8 +5,6 @@
 #include "data/words.h"
 #include "inference/copying.h"
 
-#include <stdlib.h>
-#include <string.h>
 #include <unicode/uchar.h>
 #include <unicode/utf8.h>
 

@@ -5,13 +5,8 @@
 #include "base/json.h"
 #include "data/sentencepiece.h"
 
-#include <errno.h>
 #include <libgen.h>
-#include <limits.h>
 #include <malloc.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 /* Other programs leave <pad> in the softmax. With this bias it is never the answer, and the

@@ -1,9 +1,6 @@
 /* passage.c -- texts to sentences and back; see passage.h. */
 #include "inference/passage.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unicode/uchar.h>
 
 #include "base/grow.h"

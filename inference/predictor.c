@@ -6,10 +6,6 @@
  * model's probability is too small for a float (e^-90). Why this mean: ensemble.h. */
 #include "inference/predictor.h"
 
-#include <assert.h>
-#include <math.h>
-#include <string.h>
-
 #include "kernels/vecexp.h"
 
 int scores_place(const Scores *scores, int token)

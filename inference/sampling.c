@@ -19,9 +19,6 @@
  *           than 1 - p, and the listed tokens to more than p */
 #include "inference/sampling.h"
 
-#include <math.h>
-#include <string.h>
-
 #include "kernels/vecexp.h"
 
 enum { BLOCK = 64, STEP_BITS = 13, SAMPLE_BITS = 26 };

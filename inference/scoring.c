@@ -8,9 +8,6 @@
  * free. The logits of LOGITS_ROWS rows are in memory at a time. */
 #include "inference/scoring.h"
 
-#include <math.h>
-#include <stdlib.h>
-
 #include "inference/choices.h"
 
 enum { BATCH_TOKENS = 512 };

@@ -1,8 +1,6 @@
 /* screening.c -- see screening.h. */
 #include "inference/screening.h"
 
-#include <math.h>
-
 #include "kernels/vecexp.h"
 
 bool screening_open(Screening *s, const Transformer *model, Error *error)

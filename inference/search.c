@@ -1,8 +1,6 @@
 /* search.c -- options, limits and scores of the searches; see search.h. */
 #include "inference/search.h"
 
-#include <math.h>
-
 #include "base/packed.h"
 #include "kernels/vecexp.h"
 

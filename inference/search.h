@@ -20,8 +20,6 @@
 #include "data/tokenizer.h"
 #include "inference/ensemble.h"
 
-#include <stdint.h>
-
 enum { MAX_BEAM = 64 };
 
 typedef struct SearchConfig {

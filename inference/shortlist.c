@@ -1,8 +1,6 @@
 /* shortlist.c -- see shortlist.h. */
 #include "inference/shortlist.h"
 
-#include <stdlib.h>
-
 bool shortlist_open(Shortlist *s, uint16_t *list, size_t count, const ModelConfig *config,
                     Error *error)
 {

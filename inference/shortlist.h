@@ -12,8 +12,6 @@
 
 #include "model/config.h"
 
-#include <stdint.h>
-
 typedef struct Shortlist {
     uint16_t *list;  // of each source token, the number of its targets and their ids; of </s>,
                      // which every source has, the frequent ones

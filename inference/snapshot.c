@@ -1,11 +1,6 @@
 /* snapshot.c -- the attention of one sentence pair; see snapshot.h. */
 #include "inference/snapshot.h"
 
-#include <assert.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "inference/search.h"
 
 const char *const attention_kind_names[] = {"encoder", "decoder", "cross"};

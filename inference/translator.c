@@ -8,8 +8,6 @@
 #include "inference/translator.h"
 
 #include <stdatomic.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "inference/cache.h"
 #include "inference/choices.h"
