@@ -7,6 +7,7 @@
  *   AVX-512 VNNI   VPDPBUSD: Σ of four u q into 32 bits, u unsigned, started from -128 Σ q
  *   AVX2           VPMADDUBSW adds two products into 16 bits and saturates at 32,767, which twice
  *                  255 · 127 exceeds; so it gets |a| and q with a's sign: 127 · 127 · 2 fits
+ *   WebAssembly    i32x4.dot_i16x8_s: Σ of two u q, in 16 bits each, started from -128 Σ q
  *   plain C        u q, started from -128 Σ q
  *
  * The tile of VNNI is 14 rows and two vectors, 28 sums in registers, as in tile.h. */
@@ -106,6 +107,37 @@ AVX2 static void avx2(int32_t *C, const uint8_t *u, size_t stride, const int8_t 
     if (rows) avx2_body(C, u, stride, panel, groups, 1);
 }
 
+#elif defined __wasm_simd128__
+#include <wasm_simd128.h>
+
+/* 16 columns of a row of X: two sums of each are in registers. */
+static void half_row(int32_t *C, const uint8_t *u, const int8_t *panel, const int32_t *offset,
+                     int groups)
+{
+    v128_t sum[8] = {0};
+    for (int g = 0; g < groups; g++, u += INT8_GROUP, panel += INT8_PANEL * INT8_GROUP) {
+        v128_t a = wasm_u16x8_extend_low_u8x16(wasm_v128_load32_splat(u));
+        for (int v = 0; v < 8; v++)
+            sum[v] = wasm_i32x4_add(sum[v],
+                                    wasm_i32x4_dot_i16x8(a, wasm_i16x8_load8x8(panel + 8 * v)));
+    }
+    for (int v = 0; v < 8; v += 2, C += 4, offset += 4) {
+        v128_t first = wasm_i32x4_shuffle(sum[v], sum[v + 1], 0, 2, 4, 6);
+        v128_t second = wasm_i32x4_shuffle(sum[v], sum[v + 1], 1, 3, 5, 7);
+        wasm_v128_store(C,
+                        wasm_i32x4_add(wasm_v128_load(offset), wasm_i32x4_add(first, second)));
+    }
+}
+
+static void simd128(int32_t *C, const uint8_t *u, size_t stride, const int8_t *panel,
+                    const int32_t *offset, int rows, int groups)
+{
+    for (int r = 0; r < rows; r++, u += stride, C += INT8_PANEL) {
+        half_row(C, u, panel, offset, groups);
+        half_row(C + 16, u, panel + 16 * INT8_GROUP, offset + 16, groups);
+    }
+}
+
 #endif
 
 static void plain(int32_t *C, const uint8_t *u, size_t stride, const int8_t *panel,
@@ -126,6 +158,8 @@ const Int8Kernels int8_kernels[] = {
     {"AMX", amx, AMX_ROWS, true},
     {"AVX-512 VNNI", vnni, VNNI_ROWS, false},
     {"AVX2", avx2, VNNI_ROWS, false},
+#elif defined __wasm_simd128__
+    {"SIMD of WebAssembly", simd128, 14, false},
 #endif
     {"plain C", plain, 14, false},
 };
