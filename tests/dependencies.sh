@@ -61,7 +61,7 @@ zlib.h              commands/translate/webpage.c data/text.c model/safetensors.c
 '
 headers_of_the_system='assert|complex|ctype|errno|fenv|float|inttypes|iso646|limits|locale|math
 setjmp|signal|stdalign|stdarg|stdatomic|stdbool|stddef|stdint|stdio|stdlib|stdnoreturn|string|time
-arpa/inet|cpuid|dirent|fcntl|fnmatch|getopt|dlfcn|glob|immintrin|libgen|malloc|netdb|poll|pthread|sched|search|semaphore|strings|termios|unistd|wchar|sys/[a-z]+'
+arpa/inet|cpuid|dirent|fcntl|fnmatch|getopt|dlfcn|glob|immintrin|libgen|malloc|netdb|poll|pthread|sched|search|semaphore|strings|termios|unistd|wasm_simd128|wchar|sys/[a-z]+'
 printing='printf|vprintf|puts|putchar|perror|warn|warnx|err|errx'
 ending='exit|_Exit|quick_exit|abort'
 failed=0
