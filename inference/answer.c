@@ -87,19 +87,22 @@ static bool find_missing(SentenceAnswer *r, const Passages *p, const char *sente
 }
 
 /* r->missing (+=) the digits from 3 on, each a word of its own, that the translation of a sentence has neither so
- * nor in words. The words for 1 and 2 have too many forms. */
+ * nor in words, each once. The words for 1 and 2 have too many forms. */
 static bool find_digits(SentenceAnswer *r, const Passages *p, const char *sentence,
                         size_t length, Error *error)
 {
     char language[3], digit[2] = "";
+    unsigned asked = 0;
     bundle_language(language, p->bundle, TARGET);
     for (size_t i = 0; *language && i < length; i++) {
         size_t next = i + 1 + (i + 1 < length && strchr(".,;:!?)", sentence[i + 1]));
         bool word = (!i || words_blank(sentence[i - 1])) &&
                     (next >= length || words_blank(sentence[next]));
+        int number = sentence[i] - '0';
+        if (!word || number < 3 || number > 9 || asked >> number & 1) continue;
+        asked |= 1u << number;
         *digit = sentence[i];
-        if (word && *digit >= '3' && *digit <= '9' && !strchr(r->text, *digit) &&
-            !words_say(r->text, *digit - '0', language) &&
+        if (!strchr(r->text, *digit) && !words_say(r->text, number, language) &&
             !strings_add(&r->missing, digit, error))
             return false;
     }
