@@ -162,7 +162,8 @@ static void put_token(FILE *out, const Tokenizer *t, int32_t id)
     const Bytes *surface = &t->pieces.unknown_surface;
     const char *at = tokenizer_piece(t, id);
     int byte = t->pieces.piece[id].type == PIECE_BYTE ? tokenizer_byte(t, id) : -1;
-    if (id == ID_UNKNOWN) fwrite(surface->at, 1, surface->count, out);
+    if (id == ID_UNKNOWN)
+        for (size_t i = 0; i < surface->count; i++) putc(surface->at[i], out);
     else if (byte == MARK || strchr(at, MARK)) putc(' ', out);
     else if (byte >= 0) putc(byte, out);
     else
