@@ -400,7 +400,7 @@ static bool is_index(const Finder *f, size_t i, UChar32 code)
 {
     int type = u_getIntPropertyValue(code, UCHAR_DECOMPOSITION_TYPE);
     size_t word = i;
-    while (u_isalpha(before(f, word))) U8_BACK_1_UNSAFE(f->text, word);
+    while (i - word <= 2 && u_isalpha(before(f, word))) U8_BACK_1_UNSAFE(f->text, word);
     return (type == U_DT_SUPER || type == U_DT_SUB) && word < i &&
            (i - word <= 2 || u_isupper(before(f, i)));
 }

@@ -439,6 +439,7 @@ TEST(linear)
         if (many > 24 * few + 0.02) fail_msg("%s: %.3f s, %.3f s", CASE[i], few, many);
     }
     assert_true(seconds_for("See https://a.org, 10:30. ", 1 << 16) < 2);
+    assert_true(seconds_for("東", 1 << 18) < 2);
 }
 
 static void *find_often(void *text)
