@@ -82,7 +82,7 @@ static bool read_field(void *field, FieldKind kind, const json_t *member)
     case COUNT:
         *(long long *)field = json_integer_value(member);
         return json_is_integer(member) &&
-               (unsigned long long)json_integer_value(member) <= MOST;
+               (unsigned long long)json_integer_value(member) <= (unsigned long long)MOST;
     case NUMBER:
         if (json_is_number(member)) *(double *)field = json_number_value(member);
         return !member || json_is_null(member) || json_is_number(member);
