@@ -295,7 +295,8 @@ static int cell_end(Finder *f, int *next, int begin, int end, bool row)
     bool inside = false, code = false;
     int at = begin;
     for (*next = end; at < end && text[at] != '\t'; at++) {
-        bool mark = !code && strchr("<\\.", text[at]);
+        bool dots = text[at] == '.' && at + 2 < end && memchr(text + at + 1, '.', 2);
+        bool mark = !code && (text[at] == '<' || text[at] == '\\' || dots);
         if (mark && (*next = matched(f, BREAK, at, end)) > at) return at;
         if (end - at > 4 && !memcmp(text + at, "    ", 4)) break;
         if (text[at] == '`') inside = code = !code;

@@ -379,7 +379,7 @@ static bool start_or_go_on(Run *run, Error *error)
 }
 
 /* Whether the model of --init has the weights that its configuration claims: before there is
- * memory for them. */
+ * memory for them. run->held_out_anew (=) whether its training held out other pairs than this one. */
 static bool init_fits(Run *run, Error *error)
 {
     CheckpointFile file;
