@@ -48,6 +48,12 @@ static bool add(IdLines *lines, const Passages *p, const Sentence *s, const char
     return good;
 }
 
+static bool begins_with(const char *text, size_t length, const char *begin, size_t bytes)
+{
+    return length >= bytes && !memcmp(text, begin, bytes);
+}
+
+/* What is kept around a sentence is left out, as its translation has it in any case. */
 bool beginnings_add(Beginnings *b, Passages *p, const char *text, const char *name,
                     Error *error)
 {
@@ -59,22 +65,31 @@ bool beginnings_add(Beginnings *b, Passages *p, const char *text, const char *na
     bundle_language(language, p->bundle, TARGET);
     p->begun = &b->lines, b->lines.find_unknown = true;
     if (s == end) return true;
-    size_t layout = s->begin - passage->tag;  // as the translation has it in any case
-    if (!strncmp(text, passage->text + passage->tag, layout)) text += layout;
-    size_t length = strlen(text);
+    const char *own = passage->text + passage->tag;
+    size_t length = strlen(text), kept = s->begin - passage->tag;
+    if (begins_with(text, length, own, kept)) text += kept, length -= kept;
     if (!segments_find(found, text, length, language, error)) return false;
     for (int k = 0; k < found->count; k++)
         if (!found->segment[k].kept) found->segment[sentences++] = found->segment[k];
     while (i < p->segments.count && p->segments.segment[i].end <= s->begin) i++;
     for (; s < end; s++) {
         int first = next;
+        own = passage->text + s->begin;
         for (; i < p->segments.count && p->segments.segment[i].begin < s->end; i++) {
-            next += !p->segments.segment[i].kept;
-            if (p->segments.segment[i].end <= s->begin) first = next;  // it is not translated
+            const Segment *segment = &p->segments.segment[i];
+            next += !segment->kept;
+            if (segment->end <= s->begin) first = next;  // it is not translated
+            else if (segment->begin < s->begin) own = passage->text + segment->begin;
         }
         bool whole = next < sentences && s + 1 < end;
         size_t from = !first ? 0 : first < sentences ? found->segment[first].begin : length;
         size_t to = whole && next > first ? found->segment[next - 1].end : length;
+        kept = (size_t)(passage->text + s->begin - own);
+        if (begins_with(text + from, to - from, own, kept)) from += kept;
+        kept = p->segments.segment[i - 1].end - s->end;
+        if (kept && to - from >= kept &&
+            !memcmp(text + to - kept, passage->text + s->end, kept))
+            to -= kept, whole = true;
         if (!add(&b->lines, p, s, text + from, to - from, whole, name, error)) return false;
     }
     return true;

@@ -60,6 +60,9 @@ TEST(each_sentence_has_its_part)
     assert_lines("A man. {a}. A dog.", "Un homme. {a}. Un", "Un homme.$|Un|");
     assert_lines("A man. A dog.", "- Un", "- Un||");
     assert_lines("25 men.", "25", "25|");
+    assert_lines("(A man.) (A dog.)", "(Un homme.) (Un", "Un homme.$|Un|");
+    assert_lines("A man eats... A dog...", "Un homme... Un", "Un homme$|Un|");
+    assert_lines("(A man eats.)", "(Un homme.)", "Un homme.$|");
     assert_lines("A MAN EATS RICE.", "UN HOMME M", "Un homme m|");
     assert_lines("A Man Eats Rice", "Un Homme", "Un homme|");
     assert_lines("7", "Un", "");
