@@ -51,7 +51,8 @@ static bool restore_case(char **text, const Passages *p, const Sentence *s, Erro
 }
 
 /* r->text (=) the translation with the marks, and the spans that it lacks and no placeholder stands for. */
-static bool copy_spans(SentenceAnswer *r, const Passages *p, const Sentence *s, Error *error)
+static bool copy_spans(SentenceAnswer *r, const Passages *p, const Sentence *s, int forced,
+                       Error *error)
 {
     int count = 0, first = p->placeholder ? s->spans : 0, end = s->spans + s->marks;
     CopySpan *span = calloc((size_t)end + 1, sizeof *span);
@@ -62,7 +63,7 @@ static bool copy_spans(SentenceAnswer *r, const Passages *p, const Sentence *s, 
         else if (*kept->text) good = strings_add(&r->missing, kept->text, error);
     }
     good = good && copying_spans(&r->text, span, count, p->bundle->vocabulary.tokenizer[TARGET],
-                                 r->replaced, r->shown, &r->lazy, error);
+                                 r->replaced, forced, r->shown, &r->lazy, error);
     for (int i = 0; good && i < count; i++)
         if (span[i].missing && strcmp(span[i].text, COPYING_CAPITALS))
             good = strings_add(&r->missing, span[i].text, error);
@@ -118,10 +119,11 @@ static bool render(SentenceAnswer *r, const Passages *p, int number, bool copies
     r->shown = calloc((size_t)h->length, sizeof *r->shown);
     if (!r->replaced || !r->shown) return error_memory(error, "for a translation");
     const int *start = p->begun ? p->begun->start + number : (int[]){0, 0};
-    for (int t = 0; t < h->length && t < start[1] - start[0]; t++)
-        r->replaced[t] = p->begun->unknown[start[0] + t];
+    int forced = at_most(start[1] - start[0], h->length);
+    for (int t = 0; t < forced; t++) r->replaced[t] = p->begun->unknown[start[0] + t];
     return (!copies || copying_choose(r->replaced, &r->lazy, error)) &&
-           (!p->placeholder || put_back(r, p, s, error)) && copy_spans(r, p, s, error) &&
+           (!p->placeholder || put_back(r, p, s, error)) &&
+           copy_spans(r, p, s, forced, error) &&
            ((s->written == CASE_SENTENCE && !s->shouted) ||
             restore_case(&r->text, p, s, error));
 }

@@ -149,7 +149,7 @@ typedef struct SpanText {
     int *source;         // [m] the source token, not </s>, on which each has its largest share
     int *target;         // [n] of put_marks: the token with the largest share of each, or -1
     char **replacement;  // [m]
-    int m, n;
+    int m, n, forced;    // of m, the first: no span replaces them
 } SpanText;
 
 static bool begins_word(const SpanText *st, int t)
@@ -176,7 +176,7 @@ static float share_on(const SpanText *st, int t, const CopySpan *span)
     const float *share = st->share + (size_t)t * (size_t)st->n;
     int end = at_most(span->end, st->n - 1);
     float sum = 0;
-    if (st->source[t] < span->first || st->source[t] >= span->end) return -1;
+    if (t < st->forced || st->source[t] < span->first || st->source[t] >= span->end) return -1;
     for (int j = span->first; j < end; j++) sum += share[j];
     return sum;
 }
@@ -189,7 +189,7 @@ static bool goes_on(const SpanText *st, int t, bool same_word, const CopySpan *s
 {
     unsigned char first = (unsigned char)*tokenizer_label(st->tokenizer, st->id[t]);
     bool letter = isalpha(first) || (first >= 0xC3 && first < 0xE0);
-    if (st->replacement[t]) return false;
+    if (st->replacement[t] || t < st->forced) return false;
     if (same_word && (letter || isdigit(first))) return true;
     return (same_word || !letter || strchr(span->text, ' ')) && share_on(st, t, span) >= 0;
 }
@@ -473,7 +473,9 @@ static bool put_span(SpanText *st, const CopySpan *span, Error *error)
 {
     int best = best_token(st, span), end = best + 1;
     if (best < 0) {
+        if (st->forced == st->m) return true;
         best = aligned(st, neighbour(st, span));
+        if (best < st->forced) best = st->forced - 1;
         return insert_span(st, span, false, best < 0 ? best : word_edge(st, best, false),
                            error);
     }
@@ -495,14 +497,16 @@ static bool decode_spans(char **text, bool *missing, const SpanText *st, CopySpa
 }
 
 bool copying_spans(char **text, CopySpan *span, int count, const Tokenizer *tokenizer,
-                   const char *const *copied, char **shown, LazySnapshot *lazy, Error *error)
+                   const char *const *copied, int forced, char **shown, LazySnapshot *lazy,
+                   Error *error)
 {
     int m = lazy->target_length;
     SpanText st = {.tokenizer = tokenizer,
                    .id = lazy->target,
                    .replacement = shown,
                    .m = m,
-                   .n = lazy->source_length};
+                   .n = lazy->source_length,
+                   .forced = forced};
     bool missing, good = true;
     *text = NULL;
     for (int t = 0; good && t < m; t++)

@@ -74,9 +74,10 @@ const CopySpan *spanfinder_take(SpanFinder *finder, const char *text, const char
 /* *text (=) a translation's text, for free() even if this fails, with `copied` of copying_choose. A
  * span that it lacks replaces the word with the largest share on the span's tokens (align.h), and
  * what is aligned with them beside it: other words only if the span has a space. Without such a
- * word, it follows that of the token before it. An occurrence of a span's text, which must not be
- * empty, serves one span. span[].missing (=) whether it still is. shown [m], zeroed (=) `copied`
- * and the spans, from which the text is decoded; free each. lazy: as for copying_choose; taken only
- * if a span is lacking. */
+ * word, it follows that of the token before it. The first `forced` tokens stay, and it follows
+ * them; none if all are. An occurrence of a span's text, which must not be empty, serves one span.
+ * span[].missing (=) whether it still is. shown [m], zeroed (=) `copied` and the spans, from which
+ * the text is decoded; free each. lazy: as for copying_choose; taken only if a span is lacking. */
 bool copying_spans(char **text, CopySpan *span, int count, const Tokenizer *tokenizer,
-                   const char *const *copied, char **shown, LazySnapshot *lazy, Error *error);
+                   const char *const *copied, int forced, char **shown, LazySnapshot *lazy,
+                   Error *error);

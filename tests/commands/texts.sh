@@ -58,6 +58,8 @@ ma sœur ne voit pas la voiture noire" "jane visits africa
 my sister does not see the red car
 jane visits africa" >out
 check "--prefix begins a TEXT of several lines" cmp out lines
+translate --prefix "jane visite l'afrique. jane voit 30" "jane visits africa 12. jane sees 25 cars and 30 dogs" >out
+check "and has no number put into it" grep -q "^jane visite l'afrique\. jane voit 30 .*25" out
 printf '%s\n' 'jane visits' 'africa' '' 'my sister does not' 'see the red car' >text
 printf '%s\n' "$one" '' "$two" >lines
 gives "--wrapped joins the lines of a paragraph" lines --wrapped

@@ -186,7 +186,7 @@ static char *translate_spans(Bundle *bundle, const char *text, const char *const
     char **shown = calloc((size_t)best->length, sizeof *shown);
     assert_true(copying_choose(copied, &lazy, &error));
     if (!copying_spans(&translated, span, count, bundle->vocabulary.tokenizer[TARGET], copied,
-                       shown, &lazy, &error))
+                       0, shown, &lazy, &error))
         fail_msg("%s", error.text);
     *missing = 0;
     for (int i = 0; i < count; i++) *missing += span[i].missing;
