@@ -143,7 +143,8 @@ bool words_say(const char *text, int number, const char *language)
     int length = unum_format(format, number, word, 64, NULL, &status);
     length -= length > 3 || (length == 3 && *word > 0x7F);
     u_strToUTF8(stem, sizeof stem, NULL, word, length, &status);
-    snprintf(pattern, sizeof pattern, "[\\p{nv=%d}]|%s", number, stem);
+    snprintf(pattern, sizeof pattern,
+             "(?<!\\d)\\p{nv=%d}(?!\\d)|(?<![A-Za-z\\u00C0-\\u058F])%s", number, stem);
     UText *all = utext_openUTF8(NULL, text, -1, &status),
           *source = utext_openUTF8(NULL, pattern, -1, &status);
     URegularExpression *regex =

@@ -20,8 +20,8 @@ bool words_spaceless(unsigned code);
 /* Whether a character is a letter or a digit of a script that puts spaces between its words. */
 bool words_letter(unsigned code);
 
-/* Whether a text has a number from 0 to 9: as a digit of any script, or as a word of the language, of which the
- * last letter may be another. */
+/* Whether a text has a number from 0 to 9: as a digit of any script, not in a longer number, or as a word of the
+ * language, or what begins a word, of which the last letter may be another. */
 bool words_say(const char *text, int number, const char *language);
 
 /* Whether valid UTF-8 has a letter. */

@@ -54,6 +54,8 @@ TEST(test_numbers)
     assert_true(words_say("Пяти кошек", 5, "ru") && words_say("خمس قطط", 5, "ar"));
     assert_true(words_say("五匹の猫", 5, "ja") && words_say("٥", 5, "ar"));
     assert_false(words_say("五匹の猫", 6, "ja"));
+    assert_false(words_say("15 gatos entre 2030 y 53", 3, "es"));
+    assert_false(words_say("It has been found in the beginning of 1999", 9, "en"));
 }
 
 TEST(test_spaceless)
