@@ -199,6 +199,16 @@ static char *finish(const Tokenizer *t, const char *joined, size_t length,
     return textstream_close(&stream);
 }
 
+/* Whether two placeholders stand for numbers that would become one. */
+static bool joins_numbers(const Tokenizer *t, const int32_t *id, const char *const *replacement)
+{
+    unsigned first = (unsigned)t->placeholder;
+    bool both = first && (unsigned)id[0] - first < PLACEHOLDERS &&
+                (unsigned)id[1] - first < PLACEHOLDERS && replacement[0] && *replacement[0];
+    return both && isdigit((unsigned char)replacement[0][strlen(replacement[0]) - 1]) &&
+           isdigit((unsigned char)*replacement[1]);
+}
+
 bool tokenizer_decode_replaced(const Tokenizer *t, char **text, const int32_t *id, size_t count,
                                const char *const *replacement, Error *error)
 {
@@ -216,7 +226,9 @@ bool tokenizer_decode_replaced(const Tokenizer *t, char **text, const int32_t *i
         else if (!word) put_token(out, t, id[i]);
         else {
             bool space = id[i] == ID_UNKNOWN && *word == ' ';
-            if (space || tokenizer_type(t) == TOKENIZER_WORD || tokenizer_begins_word(t, id[i]))
+            if (space || tokenizer_type(t) == TOKENIZER_WORD ||
+                tokenizer_begins_word(t, id[i]) ||
+                (i && joins_numbers(t, id + i - 1, replacement + i - 1)))
                 putc(' ', out);
             putc(MARK, out), own[words++] = word + space;
         }

@@ -473,6 +473,13 @@ TEST(replaced_tokens)
             assert_replaced(tokenizer, "<ph4>  <ph4>", "<ph4>", span, wanted);
         }
         assert_replaced(tokenizer, "<ph4>", "<ph4>", " x ", " x ");
+        const int32_t both[] = {tokenizer_placeholder(tokenizer),
+                                tokenizer_placeholder(tokenizer) + 1};
+        const char *numbers[] = {"2024", "10:30"};
+        char *text;
+        assert_true(tokenizer_decode_replaced(tokenizer, &text, both, 2, numbers, &error));
+        assert_string_equal(text, "2024 10:30");
+        free(text);
         tokenizer_free(tokenizer);
     }
 }
