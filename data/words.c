@@ -35,6 +35,11 @@ bool words_spaceless(unsigned code)
            (code >= 0xFF00 && code < 0xFF70);
 }
 
+bool words_opening(unsigned code)
+{
+    return U_GET_GC_MASK((UChar32)code) & (U_GC_PS_MASK | U_GC_PI_MASK | U_GC_NO_MASK);
+}
+
 bool words_letter(unsigned code)
 {
     return u_isalnum((UChar32)code) && !words_unspaced(code);

@@ -17,6 +17,9 @@ bool words_unspaced(unsigned code);
  * its sentences. */
 bool words_spaceless(unsigned code);
 
+/* Whether a character stands before what it belongs to: an opening bracket or quotation mark, ②. */
+bool words_opening(unsigned code);
+
 /* Whether a character is a letter or a digit of a script that puts spaces between its words. */
 bool words_letter(unsigned code);
 

@@ -129,19 +129,41 @@ static bool render(SentenceAnswer *r, const Passages *p, int number, bool copies
 
 /* ---- the text ---- */
 
+/* The character before text[at], or 0. */
+static unsigned before(const char *text, size_t at)
+{
+    unsigned code = 0;
+    size_t last = at;
+    while (last > 0 && (text[--last] & 0xC0) == 0x80) continue;
+    if (at) utf8_next(text + last, &code);
+    return code;
+}
+
 /* The space between two translations whose sentences have kept [length] between them. */
-static const char *space_between(const char *before, const char *kept, size_t *length,
+static const char *space_between(const char *first, const char *kept, size_t *length,
                                  const char *after)
 {
-    size_t last = strlen(before);
-    unsigned a = 0, b = 0;
-    while (last > 0 && (before[--last] & 0xC0) == 0x80) continue;
-    if (*before) utf8_next(before + last, &a);
+    unsigned a = before(first, strlen(first)), b = 0;
     if (*after) utf8_next(after, &b);
     bool spaceless = words_spaceless(a) && (words_spaceless(b) || !words_unspaced(a));  // 。5
     if (!*length && !spaceless && a && b) return *length = 1, " ";
     if (spaceless && strspn(kept, " ") >= *length) *length = 0;
     return kept;
+}
+
+/* Where a space is missing beside what text without spaces keeps between two sentences of a line, such as [1] or
+ * </b>: before it (-1), after it (1) or nowhere (0). */
+static int space_beside(const char *text, size_t begin, size_t end, const char *after)
+{
+    unsigned next, target = 0, last = before(text, end);
+    const char *tag = last == '>' ? memrchr(text + begin, '<', end - begin) : NULL;
+    for (size_t at = begin; at < end; at++)
+        if (words_blank(text[at])) return 0;
+    utf8_next(text + end, &next);
+    if (*after) utf8_next(after, &target);
+    bool unspaced = words_spaceless(before(text, begin)) || words_spaceless(next);
+    if (!unspaced || words_spaceless(last) || words_spaceless(target)) return 0;
+    return (tag ? tag[1] != '/' : words_opening(last)) ? -1 : 1;
 }
 
 /* a->text (=) the text with its sentences replaced by their translations. */
@@ -156,7 +178,10 @@ static bool join(TextAnswer *a, const Passages *p, const Passage *passage, Error
         size_t length = (s ? s->begin : passage->length) - at;
         if (i > 0 && s)
             kept = space_between(a->sentence[i - 1].text, kept, &length, a->sentence[i].text);
-        fwrite(kept, 1, length, out);
+        int space = i > 0 && s && s->follows && s->begin > at
+                        ? space_beside(passage->text, at, s->begin, a->sentence[i].text)
+                        : 0;
+        fprintf(out, "%s%.*s%s", space < 0 ? " " : "", (int)length, kept, space > 0 ? " " : "");
         if (!s) break;
         a->sentence[i].begin = (size_t)ftell(out);
         fputs(a->sentence[i].text, out);

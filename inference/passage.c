@@ -460,8 +460,12 @@ static bool add_run(Passages *p, int first, int last, Error *error)
     if (sentences > 1 && !p->whole)
         good = splits(&split, p, p->passage[p->count].text, begin, end, sentences, error);
     if (!split) return good && add_sentence(p, begin, end, error);
-    for (int i = first; good && i <= last; i++)
-        if (!segment[i].kept) good = add_sentence(p, segment[i].begin, segment[i].end, error);
+    for (int i = first; good && i <= last; i++) {
+        int count = p->lines.count;
+        if (segment[i].kept) continue;
+        good = add_sentence(p, segment[i].begin, segment[i].end, error);
+        if (good && p->lines.count > count) p->sentence[count].follows = i > first;
+    }
     return good;
 }
 

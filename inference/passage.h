@@ -39,6 +39,7 @@ extern const int passage_option_count;
 typedef struct Sentence {
     size_t begin, end;   // bytes of the text
     LetterCase written;  // the case it is given back in
+    bool follows;        // the sentence before it is on the same line
     bool shouted;        // it has marks around words in capitals (COPYING_CAPITALS)
     int span, spans;     // what is kept: Passages.span[span ..], these and after them
     int marks;           // so many tags and emoji, which the model does not read

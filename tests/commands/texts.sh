@@ -140,6 +140,8 @@ printf '%s\n' 'Tom MET cats.' 'Mary <b>SAW</b> DOGS.' '(Jane took HATS.)' 'TOM M
 "$BIN/translate" --quiet --model copies-model <text >out
 check "words in capitals come back in capitals" cmp out text
 check "no space follows a wide full stop" sh -c "'$BIN/translate' --quiet --model copies-model 'Tom met 東京。 Paul met cats.' | grep -q '。Paul met cats'"
+"$BIN/translate" --quiet --model copies-model --split always 'Tom met 東京。[1]Paul met cats.' '<b>Tom met 東京。</b>Paul met cats.' 'Tom met 東京。<b>Paul met cats.</b>' >out
+check "but the note or the tags between sentences" test "$(grep -cE '。(\[1\]|</b>) Paul|。 <b>Paul' out)" = 3
 check "the capital of i is that of the target language" sh -c "'$BIN/translate' --quiet --model copies-model 'PAUL HIRED DOGS.' | grep -q '^PAUL HİRED DOGS.$'"
 check "an unknown abbreviation stays" sh -c "'$BIN/translate' --quiet --model copies-model 'Paul met MJTA.' | grep -q MJTA"
 
