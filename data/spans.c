@@ -438,7 +438,7 @@ static size_t term_end(const Finder *f, size_t i, const char *term, size_t lengt
         letters += u_isalpha(c), small += u_islower(wanted), raised += c != wanted;
     }
     bool upper = raised > 1 && raised == small;
-    *written = !first ? CASE_SENTENCE : upper ? CASE_UPPER : CASE_TITLE;
+    *written = upper ? CASE_UPPER : first ? CASE_TITLE : CASE_SENTENCE;
     return i;
 }
 

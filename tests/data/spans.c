@@ -373,14 +373,15 @@ TEST(many_terms)
 /* The translation of a term gets the case in which the term was found: capitals only from capitals. */
 TEST(case_of_terms)
 {
-    const char *wanted[] = {"grüne Katze", "Grüne Katze", "Grüne Katze", "GRÜNE KATZE"};
-    const char text[] = "green cat, Green cat, Green Cat, GREEN CAT";
-    write_terms("green cat\tgrüne Katze");
+    const char *wanted[] = {"grüne Katze", "Grüne Katze", "Grüne Katze",
+                            "GRÜNE KATZE", "Neu-York",    "NEU-YORK"};
+    const char text[] = "green cat, Green cat, Green Cat, GREEN CAT, New York, NEW YORK";
+    write_terms("green cat\tgrüne Katze\nNew York\tNeu-York");
     SpanRules *rules = spanrules_open(NULL, 0, path, &error);
     assert_non_null(rules);
     assert_true(spans_find(&found, rules, text, strlen(text), NULL, NULL, &error));
-    assert_int_equal(found.count, 4);
-    for (int i = 0; i < 4; i++) {
+    assert_int_equal(found.count, 6);
+    for (int i = 0; i < 6; i++) {
         char *translation = span_text(&found.span[i], text);
         assert_string_equal(translation, wanted[i]);
         free(translation);
