@@ -21,6 +21,9 @@ static bool mark_spans(char **marked, const Passages *p, const Sentence *s, cons
         if (p->placeholder && found && !is_mark && seen[k] == i / PLACEHOLDERS)
             fprintf(stream.out, "<ph%d>", k + 1), seen[k]++;
         else if (!is_mark) fwrite(text + at, 1, bytes, stream.out);
+        else if (at && text[at - 1] == ' ' && at + bytes < length &&
+                 strchr(".,;:!?", text[at + bytes]))
+            fseek(stream.out, -1, SEEK_CUR);  // "it [1]." is "it."
         at += bytes;
     }
     spanfinder_close(&finder);

@@ -82,6 +82,7 @@ TEST(spans_become_placeholders)
     assert_lines("He has 25, she has 25.", "Il a 25 et 25 et 25", "Il a <ph1> et <ph2> et 25|");
     assert_lines("A MAN {Name} EATS.", "UN {Name} H", "Un <ph1> h|");
     assert_lines("A <b>man</b> of 12.", "Un <b>homme</b> d", "Un homme d|");
+    assert_lines("A man [1], one dog.", "Un homme [1], un", "Un homme, un|");
     vocabulary_free(&bundle.vocabulary);
 }
 
