@@ -164,46 +164,33 @@ void rows_normalise(float *weight, int rows, int columns)
     }
 }
 
-/* U [H,D] (=) V_j W_O of each head, for column j.   row [D] scratch */
-static void output_of_column(double *U, real *row, const Snapshot *snapshot, int layer, int j)
-{
-    const ModelConfig *config = &snapshot->model->config;
-    int H = config->heads, D = config->d_model, dh = D / H;
-    const Linear *out = &snapshot->model->weights.decoder[layer].cross.out;
-    SnapshotRows V = snapshot_vectors(snapshot, ATTENTION_CROSS, layer, 0).V;  // all heads
-    const real *v = V.at + (size_t)j * (size_t)V.stride;
-    for (int o = 0; o < D; o++) {
-        const real *w = matrix_row(row, &out->W, o, D);
-        for (int h = 0; h < H; h++) {
-            double sum = 0;
-            for (int k = h * dh; k < (h + 1) * dh; k++) sum += (double)w[k] * (double)v[k];
-            U[h * D + o] = sum;
-        }
-    }
-}
-
 bool snapshot_norms(float *out, const Snapshot *snapshot, int layer, Error *error)
 {
-    int H = snapshot->model->config.heads, D = snapshot->model->config.d_model;
-    double *U = malloc((size_t)(H + 1) * (size_t)D * sizeof *U);
-    real *row = malloc((size_t)D * sizeof *row);
-    SnapshotRows map = snapshot_map(snapshot, ATTENTION_CROSS, layer, 0);
-    bool good = (U && row) || error_memory(error, "for the norms of values");
-    for (int j = 0; good && j < map.columns; j++) {
-        output_of_column(U, row, snapshot, layer, j);
-        for (int i = 0; i < map.rows; i++) {
-            double square = 0, *u = U + H * D;  // [D] what the column adds to row i
-            memset(u, 0, (size_t)D * sizeof *u);
-            for (int h = 0; h < H; h++) {
-                SnapshotRows P = snapshot_map(snapshot, ATTENTION_CROSS, layer, h);
-                double weight = (double)P.at[i * P.stride + j];
-                for (int o = 0; o < D; o++) u[o] += weight * U[h * D + o];
-            }
-            for (int o = 0; o < D; o++) square += u[o] * u[o];
-            out[i * map.columns + j] = (float)sqrt(square);
+    const Attention *a = attention_of(snapshot, ATTENTION_CROSS, layer, 0);
+    const Matrix *W = &snapshot->model->weights.decoder[layer].cross.out.W;
+    const Rows V = a->heads.V;  // of all heads
+    int H = a->config->heads, D = a->config->d_model, dh = D / H, m = a->queries->rows,
+        n = a->keys->rows;
+    size_t d = (size_t)D, all = (size_t)H * d, map = attention_map_at(a, 0, 1);
+    real *row = malloc((d + d * d + (size_t)n * all + (size_t)m * d) * sizeof *row);
+    if (!row) return error_memory(error, "for the norms of values");
+    real *T = row + d, *U = T + d * d, *u = U + (size_t)n * all;
+    for (size_t o = 0; o < d; o++) {  // T [D,D] (=) W_Oᵀ
+        const real *w = matrix_row(row, W, (int)o, D);
+        for (size_t k = 0; k < d; k++) T[k * d + o] = w[k];
+    }
+    for (int h = 0; h < H; h++)  // U [n,H,D] (=) V_j W_O of each head
+        small_gemm(SET, U + h * D, H * D, (Strided){V.at + h * dh, (size_t)V.stride, 1},
+                   T + (size_t)(h * dh) * d, D, n, D, dh, 1);
+    for (int j = 0; j < n; j++) {  // u [m,D] (=) what column j adds to each row
+        small_gemm(SET, u, D, (Strided){a->P + j, (size_t)head_width(n), map},
+                   U + (size_t)j * all, D, m, D, H, 1);
+        for (int i = 0; i < m; i++) {
+            double square = 0;
+            for (int o = 0; o < D; o++) square += (double)u[i * D + o] * (double)u[i * D + o];
+            out[i * n + j] = (float)sqrt(square);
         }
     }
-    free(U);
     free(row);
-    return good;
+    return true;
 }
