@@ -1,12 +1,14 @@
 /* guide.c -- the links that guide a head of attention; see guide.h. */
 #include "training/guide.h"
 
-bool guide_end_round(Guide *g, Error *error)
+bool guide_end_round(Guide *g, bool last, Error *error)
 {
-    size_t count = g->cells + (size_t)(g->sources + g->targets + g->longest);
-    free(g->count);
-    g->count = g->next;
-    g->next = calloc(count, sizeof *g->next);
+    size_t count = g->cells + (size_t)(g->sources + g->targets);
+    real *old = g->count;
+    g->count = g->next, g->next = NULL;
+    if (last) return free(old), true;
+    if (old) memset(old, 0, count * sizeof *old);
+    g->next = old ? old : calloc(count, sizeof *g->next);
     return g->next || error_memory(error, "to estimate links");
 }
 
@@ -14,13 +16,15 @@ bool guide_create(Guide *g, int sources, int targets, int longest, size_t cells,
 {
     size_t pairs = (size_t)sources * (size_t)targets;
     *g = (Guide){sources, targets, longest, .cells = pairs < cells ? pairs : cells};
-    return guide_end_round(g, error);
+    g->P = malloc((size_t)longest * sizeof *g->P);
+    return g->P ? guide_end_round(g, false, error) : error_memory(error, "to estimate links");
 }
 
 void guide_free(Guide *g)
 {
     free(g->count);
     free(g->next);
+    free(g->P);
 }
 
 static size_t cell(const Guide *g, int source, int target)
@@ -53,7 +57,7 @@ static void link_token(real *P, const Guide *g, const int *source, int n, int ta
 void guide_count(Guide *g, const PairIds *pair)
 {
     real *sources = g->next + g->cells, *targets = sources + g->sources;
-    real *P = targets + g->targets;
+    real *P = g->P;
     const int *id = pair->id[0], *to = pair->id[1];
     int n = pair->length[0] - 1, m = pair->length[1] - 1;
     for (int i = 0; i < m; i++) {
@@ -68,7 +72,7 @@ void guide_count(Guide *g, const PairIds *pair)
 
 void guide_link(int *link, Guide *g, const PairIds *pair, real least)
 {
-    real *P = g->next + g->cells + g->sources + g->targets;
+    real *P = g->P;
     int n = pair->length[0] - 1, m = pair->length[1] - 1;
     for (int i = 0; i < m; i++) {
         real most = least;

@@ -15,7 +15,8 @@ typedef struct Guide {
     int longest;           // of the sources, in tokens
     size_t cells;          // of c; pairs of large vocabularies share them
     real *count;  // [cells + sources + targets] c(s,t), c(s,·), c(·,t); NULL: the first round
-    real *next;   // the same of this round, then [longest] scratch
+    real *next;   // the same of this round; NULL after the last one
+    real *P;      // [longest] scratch
 } Guide;
 
 /* cells: for pairs of tokens; GUIDE_CELLS or less, a prime */
@@ -24,9 +25,9 @@ bool guide_create(Guide *guide, int sources, int targets, int longest, size_t ce
                   Error *error);
 void guide_free(Guide *guide);
 
-/* A round counts every pair, then ends. */
+/* A round counts every pair, then ends. The last round leaves no memory for another one. */
 void guide_count(Guide *guide, const PairIds *pair);
-bool guide_end_round(Guide *guide, Error *error);
+bool guide_end_round(Guide *guide, bool last, Error *error);
 
 /* link [m] (=) the source token that each target token but </s> is linked to: the largest P_ij, if it is
  * above `least`; else -1 */

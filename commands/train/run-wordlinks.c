@@ -24,7 +24,7 @@ bool run_learn_guide(Guide *guide, const Run *run, size_t cells, size_t step, Er
             PairIds pair = corpus_pair(&run->corpus, i);
             guide_count(guide, &pair);
         }
-        good = guide_end_round(guide, error);
+        good = guide_end_round(guide, round == ROUNDS - 1, error);
     }
     return good;
 }

@@ -113,7 +113,7 @@ static bool estimate(Aligner *a, int direction, Error *error)
             PairIds pair = pair_of(a, p, direction);
             guide_count(guide, &pair);
         }
-        if (!guide_end_round(guide, error)) return false;
+        if (!guide_end_round(guide, round == ROUNDS - 1, error)) return false;
     }
     return true;
 }
