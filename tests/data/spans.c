@@ -447,6 +447,17 @@ TEST(linear)
     assert_true(seconds_for("東", 1 << 18) < 2);
 }
 
+TEST(later_rules)
+{
+    clock_t begin = clock();
+    for (int i = 0; i < 100; i++) {
+        SpanRules *rules = spanrules_open(NULL, 0, NULL, NULL);
+        assert_non_null(rules);
+        spanrules_free(rules);
+    }
+    assert_true((double)(clock() - begin) / CLOCKS_PER_SEC < 0.5);
+}
+
 static void *find_often(void *text)
 {
     Spans spans = {0};
