@@ -18,6 +18,7 @@
  * over more than one character or set, so the stack of ICU's matcher stays small. */
 #include "data/segments.h"
 
+#include <pthread.h>
 #include <unicode/ubrk.h>
 #include <unicode/uclean.h>
 #include <unicode/uregex.h>
@@ -405,8 +406,11 @@ static bool read_abbreviations(StringList *names, const char *language)
     return good;
 }
 
+/* A process compiles the expressions once. A clone shares what is compiled. */
 static void tools_open(Segments *out, const char *language, UErrorCode *status)
 {
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    static URegularExpression *compiled[PATTERNS];
     char code[ULOC_LANG_CAPACITY] = "";
     if (language) uloc_getLanguage(language, code, sizeof code - 1, &(UErrorCode){0});
     if (out->tools && !strcmp(out->tools->language, code)) return;
@@ -417,9 +421,13 @@ static void tools_open(Segments *out, const char *language, UErrorCode *status)
         *status = U_MEMORY_ALLOCATION_ERROR;
     if (U_FAILURE(*status)) return;
     tools->sentences = ubrk_open(UBRK_SENTENCE, code, NULL, 0, status);
-    for (int i = 0; i < PATTERNS; i++)
-        tools->expression[i] = uregex_openC(pattern[i], 0, NULL, status),
+    pthread_mutex_lock(&lock);
+    for (int i = 0; i < PATTERNS; i++) {
+        if (!compiled[i]) compiled[i] = uregex_openC(pattern[i], 0, NULL, status);
+        tools->expression[i] = uregex_clone(compiled[i], status);
         uregex_useTransparentBounds(tools->expression[i], true, status);
+    }
+    pthread_mutex_unlock(&lock);
 }
 
 bool segments_find(Segments *segments, const char *text, size_t length, const char *language,
