@@ -35,13 +35,14 @@ const Palette palette = {
     F(cairo_arc) F(cairo_create) F(cairo_destroy) F(cairo_fill) \
     F(cairo_font_options_create) F(cairo_font_options_destroy) \
     F(cairo_font_options_set_antialias) F(cairo_font_options_set_hint_metrics) \
-    F(cairo_font_options_set_hint_style) F(cairo_get_target) F(cairo_image_surface_create) \
-    F(cairo_image_surface_get_data) F(cairo_image_surface_get_stride) F(cairo_line_to) \
-    F(cairo_move_to) F(cairo_new_path) F(cairo_pdf_surface_create_for_stream) \
+    F(cairo_font_options_set_hint_style) F(cairo_get_source) F(cairo_get_target) \
+    F(cairo_image_surface_create) F(cairo_image_surface_get_data) \
+    F(cairo_image_surface_get_stride) F(cairo_line_to) F(cairo_move_to) F(cairo_new_path) \
+    F(cairo_paint) F(cairo_pattern_set_filter) F(cairo_pdf_surface_create_for_stream) \
     F(cairo_pdf_surface_set_metadata) F(cairo_rectangle) F(cairo_restore) F(cairo_rotate) \
     F(cairo_save) F(cairo_scale) F(cairo_set_line_cap) F(cairo_set_line_join) \
-    F(cairo_set_line_width) F(cairo_set_source_rgb) F(cairo_status) \
-    F(cairo_status_to_string) F(cairo_stroke) F(cairo_surface_destroy) \
+    F(cairo_set_line_width) F(cairo_set_source_rgb) F(cairo_set_source_surface) \
+    F(cairo_status) F(cairo_status_to_string) F(cairo_stroke) F(cairo_surface_destroy) \
     F(cairo_surface_finish) F(cairo_surface_flush) F(cairo_surface_status) \
     F(cairo_svg_surface_create_for_stream) F(cairo_svg_surface_set_document_unit) \
     F(cairo_translate) F(g_object_unref) F(pango_cairo_context_set_font_options) \
@@ -230,6 +231,27 @@ void canvas_rectangle(Canvas *canvas, double x, double y, double width, double h
     set_color(canvas, color);
     lib.cairo_rectangle(canvas->cairo, x, y, width, height);
     lib.cairo_fill(canvas->cairo);
+}
+
+void canvas_begin_pixels(Canvas *canvas, int x, int y, int width, int height)
+{
+    if (canvas->format == CANVAS_PNG) return;
+    cairo_surface_t *pixels = lib.cairo_image_surface_create(CAIRO_FORMAT_RGB24, width, height);
+    canvas->page = canvas->cairo;
+    lib.cairo_set_source_surface(canvas->page, pixels, x, y);
+    lib.cairo_pattern_set_filter(lib.cairo_get_source(canvas->page), CAIRO_FILTER_NEAREST);
+    canvas->cairo = lib.cairo_create(pixels);
+    lib.cairo_surface_destroy(pixels);
+    lib.cairo_translate(canvas->cairo, -x, -y);
+}
+
+void canvas_end_pixels(Canvas *canvas)
+{
+    if (!canvas->page) return;
+    lib.cairo_destroy(canvas->cairo);
+    canvas->cairo = canvas->page;
+    canvas->page = NULL;
+    lib.cairo_paint(canvas->cairo);
 }
 
 void canvas_disc(Canvas *canvas, double x, double y, double radius, Color color)

@@ -62,6 +62,7 @@ typedef struct Canvas {
     // of canvas.c
     TextStream document;   // SVG or PDF, as far as it is written
     struct _cairo *cairo;  // NULL until canvas_reserve
+    struct _cairo *page;   // between canvas_begin_pixels and canvas_end_pixels of a document
     struct _PangoContext *pango;
     bool failed;  // memory ran out while a text was laid out
 } Canvas;
@@ -96,6 +97,9 @@ void canvas_row(const Canvas *canvas, int y, uint8_t *rgb);
 /* All drawing functions clip at the page's edge. */
 void canvas_rectangle(Canvas *canvas, double x, double y, double width, double height,
                       Color color);
+/* What is drawn between them is width x height pixels at (x,y) in a document, too. */
+void canvas_begin_pixels(Canvas *canvas, int x, int y, int width, int height);
+void canvas_end_pixels(Canvas *canvas);
 void canvas_disc(Canvas *canvas, double x, double y, double radius, Color color);
 /* Adds a point to a line, which canvas_stroke draws with round joins; one of a single point is
  * not drawn. */

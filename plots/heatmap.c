@@ -177,6 +177,8 @@ void heatmap_paint(Canvas *canvas, const HeatMapPlan *plan, const HeatMap *map, 
 {
     int x = plan->x + plan->left, y = plan->y + plan->top, side = plan->cell - plan->gap;
     float width = high > low ? high - low : 1;
+    bool pixels = plan->gap == 0 && !(map->label_size > 0);  // thousands of cells in all maps
+    if (pixels) canvas_begin_pixels(canvas, x, y, side * map->columns, side * map->rows);
     for (int i = 0; i < map->rows; i++) {
         for (int j = 0; j < map->columns; j++) {
             float value = map->weight[(size_t)i * (size_t)map->columns + (size_t)j];
@@ -190,6 +192,7 @@ void heatmap_paint(Canvas *canvas, const HeatMapPlan *plan, const HeatMap *map, 
                 paint_number(canvas, left + 0.5 * side, top + 0.5 * side, plan, value, color);
         }
     }
+    if (pixels) canvas_end_pixels(canvas);
     paint_labels(canvas, x, y, plan, map);
     if (map->title) canvas_text(canvas, map->title, x, plan->y, title_style(map, plan));
     if (map->note)

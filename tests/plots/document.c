@@ -60,6 +60,29 @@ TEST(test_svg)
     free(svg);
 }
 
+/* Small cells are pixels, but for those of a figure alone. */
+TEST(test_small_cells)
+{
+    static const float weight[900] = {1};
+    for (int figure = 0; figure < 2; figure++) {
+        const HeatMap map = {weight, 30, 30, .label_size = 8 * (float)figure};
+        Canvas *canvas;
+        if (!canvas_new(&canvas, &error)) fail_msg("%s", error.text);
+        canvas->format = CANVAS_SVG;
+        HeatMapPlan plan = heatmap_plan(canvas, &map, 4);
+        assert_true(canvas_reserve(canvas, plan.width, plan.height, &error));
+        heatmap_paint(canvas, &plan, &map, 0, 1);
+        assert_true(canvas_save_document(path, canvas, "small", &error));
+        canvas_free(canvas);
+        char *svg = file_read(path, 1 << 24, NULL, &error);
+        int paths = 0;
+        for (const char *at = svg; (at = strstr(at, "<path ")); at++) paths++;
+        assert_int_equal(!strstr(svg, "<image "), figure);
+        assert_int_equal(paths, 900 * figure);
+        free(svg);
+    }
+}
+
 TEST(test_pdf)
 {
     size_t length;
