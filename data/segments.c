@@ -20,7 +20,6 @@
 
 #include <pthread.h>
 #include <unicode/ubrk.h>
-#include <unicode/uclean.h>
 #include <unicode/uregex.h>
 #include <unicode/ures.h>
 
