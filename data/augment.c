@@ -330,6 +330,17 @@ bool augment_update(Augment *a, PairIds *pair, int *count, uint64_t epoch, Error
     return true;
 }
 
+void augment_turn(const Augment *a, PairIds *pair, int count, uint64_t update)
+{
+    Rng rng = rng_stream(a->seed, RNG_AUGMENT, 1ull << 63 | update);  // no epoch is so large
+    for (PairIds *p = pair; p < pair + count; p++) {
+        if (rng_uniform(&rng) >= 0.5 || tag_of(a, p)) continue;
+        *p = (PairIds){{p->id[TARGET], p->id[SOURCE]},
+                       {p->length[TARGET], p->length[SOURCE]},
+                       PAIR_CHANGED};
+    }
+}
+
 bool augment_prepare(Augment *a, Error *error)
 {
     return !vocabulary_placeholder(a->vocabulary) ||

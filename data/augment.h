@@ -59,3 +59,7 @@ void augment_free(Augment *augment);  // allowed on {0}
 /* pair [*count] (=) the pairs of an update (batches_update) after the change; *count gets smaller
  * if some are joined. Their ids are valid until the next call. */
 bool augment_update(Augment *augment, PairIds *pair, int *count, uint64_t epoch, Error *error);
+
+/* Turns about half of the pairs of an update around, but for those with a tag: their source becomes the target
+ * (Ding et al. 2021, "Improving Neural Machine Translation by Bidirectional Training", 2109.07780). */
+void augment_turn(const Augment *augment, PairIds *pair, int count, uint64_t update);

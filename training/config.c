@@ -61,6 +61,9 @@ const Option training_options[] = {
     {"augment", OPTION_REAL, FIELD(augment), 0, 1, NULL, NULL,
      "share of the pairs that an epoch changes: joined sentences, placeholders for names and "
      "numbers, typing errors; 0: none", 0},
+    {"both-directions", OPTION_REAL, FIELD(both_directions), 0, 1, NULL, NULL,
+     "share of --max-updates, at the beginning, in which half of the pairs are learned backwards, "
+     "from target to source, which needs one vocabulary; 0: none", OPTION_EXPERT},
     {"precision", OPTION_CHOICE, FIELD(precision), 0, 0, precision_names, NULL,
      "what the factors of matrix products are rounded to; bf16 (bfloat16) is faster on processors "
      "with AMX, or AVX512-BF16 without it. Sums and weights stay in float", 0},

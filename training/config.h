@@ -35,6 +35,7 @@ typedef struct TrainingConfig {
     double label_smoothing;
     double r_drop;           // weight of R-Drop's divergence; 0: no R-Drop
     double augment;          // share of the pairs that are changed (data/augment.h)
+    double both_directions;  // share of max_updates, at first, that learn both
     double guide_alignment;  // weight of the loss of a guided head (guide.h); 0: none
     double teacher_weight;  // λ, the share of the teachers in the target distribution (loss.c)
     double dropout, attention_dropout, activation_dropout;

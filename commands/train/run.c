@@ -473,12 +473,16 @@ bool run_prepare(Run *run, Error *error)
 
 bool run_update(Run *run, UpdateStats *stats, long long number, size_t u, Error *error)
 {
+    const TrainingConfig *c = &run->settings->training;
     int pairs;
     uint64_t epoch = (uint64_t)run->progress.epoch;
-    return batches_update(&run->batches, &pairs, epoch, u, error) &&
-           (run->augment.share == 0 ||
-            augment_update(&run->augment, run->batches.pair, &pairs, epoch, error)) &&
-           trainer_update(run->trainer, number, run->batches.pair, pairs, stats, error);
+    if (!batches_update(&run->batches, &pairs, epoch, u, error) ||
+        (run->augment.share > 0 &&
+         !augment_update(&run->augment, run->batches.pair, &pairs, epoch, error)))
+        return false;
+    if ((double)number <= c->both_directions * c->max_updates)
+        augment_turn(&run->augment, run->batches.pair, pairs, (uint64_t)number);
+    return trainer_update(run->trainer, number, run->batches.pair, pairs, stats, error);
 }
 
 bool run_time_updates(double *each, Run *run, Error *error)

@@ -75,17 +75,17 @@ enum { WORD = 6 };
 static const struct Size {
     double words, pairs;  // of the text, at most
     int vocabulary, width, heads, ffn, layers, batch_tokens;
-    double rate, dropout, r_drop, augment;
+    double rate, dropout, r_drop, augment, both_directions;
     double length;  // tokens in training, for each root of the tokens of the text
 } sizes[] = {
-    {3e3, INFINITY, 500, 128, 4, 256, 2, 1024, 0.005, 0.1, 0, 0, 6000},
-    {6e4, INFINITY, 3000, 192, 6, 384, 2, 2048, 0.003, 0.2, 4, 0.3, 20000},
-    {3e5, INFINITY, 5000, 128, 4, 256, 4, 2048, 0.003, 0.2, 4, 0.3, 20000},
-    {1.2e6, 4e4, 10000, 128, 4, 256, 4, 4096, 0.004, 0.1, 4, 0.3, 20000},
-    {1.2e6, INFINITY, 10000, 256, 8, 512, 4, 4096, 0.003, 0.1, 4, 0.3, 16000},
-    {3e6, INFINITY, 10000, 256, 8, 512, 4, 8192, 0.003, 0.1, 4, 0.3, 18000},
-    {1e7, INFINITY, 10000, 256, 8, 512, 4, 8192, 0.003, 0.1, 0, 0.3, 25000},
-    {INFINITY, INFINITY, 16000, 256, 8, 1024, 4, 12288, 0.002, 0.1, 0, 0.3, 40000},
+    {3e3, INFINITY, 500, 128, 4, 256, 2, 1024, 0.005, 0.1, 0, 0, 0, 6000},
+    {6e4, INFINITY, 3000, 192, 6, 384, 2, 2048, 0.003, 0.2, 4, 0.3, 0.33, 20000},
+    {3e5, INFINITY, 5000, 128, 4, 256, 4, 2048, 0.003, 0.2, 4, 0.3, 0.33, 20000},
+    {1.2e6, 4e4, 10000, 128, 4, 256, 4, 4096, 0.004, 0.1, 4, 0.3, 0.33, 29000},
+    {1.2e6, INFINITY, 10000, 256, 8, 512, 4, 4096, 0.003, 0.1, 4, 0.3, 0, 16000},
+    {3e6, INFINITY, 10000, 256, 8, 512, 4, 8192, 0.003, 0.1, 4, 0.3, 0, 18000},
+    {1e7, INFINITY, 10000, 256, 8, 512, 4, 8192, 0.003, 0.1, 0, 0.3, 0, 25000},
+    {INFINITY, INFINITY, 16000, 256, 8, 1024, 4, 12288, 0.002, 0.1, 0, 0.3, 0, 40000},
 };
 
 static const struct Size *size_of(const Settings *s)
@@ -147,8 +147,11 @@ static void choose(Settings *s, const CorpusText *text, const Spacing spacing[SI
     double different = 5 * pow(s->words, 0.6);  // words, by Heaps' law
     s->data.learn.vocab_size = (int)fmin(size->vocabulary, 100 * ceil(different / 100));
     s->data.learn.normalization = NORMALIZATION_TEXT;
-    if (spells(text, &spacing[SOURCE]))
-        s->data.learn.type = TOKENIZER_CHAR, s->data.learn.vocab_size = 3000;
+    bool spelled = spells(text, &spacing[SOURCE]);
+    if (spelled) s->data.learn.type = TOKENIZER_CHAR, s->data.learn.vocab_size = 3000;
+    if (!spelled && s->data.vocabulary == VOCABULARY_JOINT && !s->fine_tuning.teacher.count &&
+        t->guide_alignment == 0)
+        t->both_directions = size->both_directions;
     if (many_longer(text, TOKEN * (size_t)s->model.max_length)) s->model.max_length *= 2;
     s->model.d_model = size->width;
     s->model.heads = size->heads;
@@ -266,9 +269,10 @@ void auto_report(const Settings *s, const CorpusReport *train)
                 : r_drop > 0                      ? ", since it will read each sentence often"
                                                   : ", which takes more updates");
     if (t->max_updates || t->max_epochs)
-        console_say("  for         %s%s updates of %d tokens: %.1f times through the text",
+        console_say("  for         %s%s updates of %d tokens: %.1f times through the text%s",
                     t->patience ? "at most " : "", number_text(updates, updates_of(t, train)),
-                    t->batch_tokens, updates_of(t, train) / epoch_of(t, train));
+                    t->batch_tokens, updates_of(t, train) / epoch_of(t, train),
+                    t->both_directions > 0 ? ", in both directions at first" : "");
     console_say("  products    %s%s", bf16 ? "bf16" : "float",
                 bf16 != bf16_is_faster() ? ""  // it is given
                 : bf16                   ? ", which this processor multiplies faster"

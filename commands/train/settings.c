@@ -183,6 +183,10 @@ static bool check_vocabulary(const Settings *s, Error *error)
         return error_set(error,
                          "--vocabulary separate has no embedding that both languages could "
                          "share, as --tying all does: give --tying decoder or none with it");
+    if (separate && s->training.both_directions > 0)
+        return error_set(error,
+                         "--vocabulary separate has no tokens that both languages could share, "
+                         "as --both-directions learns them: leave one out");
     if (models && models != (separate ? 2 : 1))
         return error_set(error,
                          "--tokenizer-model names %d files: it takes one for --vocabulary "

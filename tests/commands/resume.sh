@@ -5,7 +5,7 @@ cd "$(dirname "$0")/../.." || exit 1
 . tests/fixtures/checks.sh
 
 language 400 60
-tiny="$tiny --micro-tokens 60 --valid-every 10 --augment 0.5"
+tiny="$tiny --micro-tokens 60 --valid-every 10 --augment 0.5 --both-directions 1"
 train() { "$latest" "$BIN/train" $corpus $tiny "$@"; }
 
 # ---- the same bits ----

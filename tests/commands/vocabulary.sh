@@ -44,6 +44,7 @@ check "one model from a file, for both languages" test $? -eq 0
 # ---- what can be wrong ----
 once() { train --max-updates 1 --output wrong "$@"; }
 wrong "two vocabularies, one embedding" 2 "--tying decoder or none" once --vocabulary separate
+wrong "two vocabularies, both directions" 2 "leave one out" once --vocabulary separate --tying none --both-directions 1
 wrong "two models for one vocabulary" 2 "names 2 files" once --tokenizer-model a --tokenizer-model b
 wrong "one model for two vocabularies" 2 "names 1 files" once --vocabulary separate --tying none \
     --tokenizer-model target.model

@@ -384,6 +384,34 @@ TEST(tagged)
     clear();
 }
 
+/* About half of the pairs without a tag are turned, by the number of the update. */
+TEST(turned)
+{
+    int turned[2] = {0};
+    for (int i = 0; i < 400; i++) add(i % 4 ? "A cat." : ">>no<< A cat.", "Un chat.");
+    tags = &(StringList){.item = (char *[]){">>no<<"}, .count = 1};
+    make(false);
+    tags = NULL;
+    PairIds *again = calloc(400, sizeof *again), *pair = again;
+    for (uint64_t u = 1; u <= 3; u++) {
+        assert_true(batches_update(&batches, &count, 0, 0, &error));
+        memcpy(again, batches.pair, (size_t)count * sizeof *again);
+        augment_turn(&augment, batches.pair, count, u);
+        augment_turn(&augment, again, count, u < 3 ? u : 4);
+        if (u < 3) assert_memory_equal(again, batches.pair, (size_t)count * sizeof *again);
+        else assert_memory_not_equal(again, batches.pair, (size_t)count * sizeof *again);
+    }
+    for (pair = batches.pair; pair < batches.pair + count; pair++) {
+        bool french = !strcmp(decoded(pair, SOURCE), "Un chat.");
+        assert_int_equal(pair->number == PAIR_CHANGED, french);
+        assert_string_equal(decoded(pair, TARGET), french ? "A cat." : "Un chat.");
+        turned[french]++;
+    }
+    assert_in_range(turned[true], count / 4, count / 2);  // of three quarters
+    free(again);
+    clear();
+}
+
 /* No space after a Chinese or Japanese sentence; no kind but joining and noise is possible. */
 TEST(without_spaces)
 {
