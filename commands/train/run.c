@@ -438,6 +438,15 @@ static bool ask_teachers(Run *run, Error *error)
     return distributed_agree(good, error) && distributed_share(teacher->soft, bytes, error);
 }
 
+/* Its moments are zero. It replaces one that has timed updates. */
+static bool create_trainer(Run *run, Error *error)
+{
+    trainer_free(run->trainer);
+    run->trainer = trainer_create(&run->model, &run->settings->training, &run->supervision,
+                                  run->workers, error);
+    return run->trainer;
+}
+
 bool run_prepare(Run *run, Error *error)
 {
     Settings *settings = run->settings;
@@ -450,8 +459,7 @@ bool run_prepare(Run *run, Error *error)
                                        : tokenizer_vocab_size(vocabulary->tokenizer[SOURCE]);
     bool good = distributed_agree(init_fits(run, error), error) &&
                 transformer_create(&run->model, &settings->model, error) &&
-                (run->trainer = trainer_create(&run->model, training, &run->supervision,
-                                               run->workers, error)) &&
+                create_trainer(run, error) &&
                 batches_init(&run->batches, &run->corpus, training->seed,
                              training->batch_tokens, error);
     if (good && training->guide_alignment > 0) {  // the same on every rank
@@ -524,9 +532,7 @@ bool run_fit_time(Run *run, Error *error)
                      settings->training.max_updates, settings->run.time);
         settings->seconds = 0;
     }
-    for (const CheckpointBlock *b = run->trainer->optimizer.block; b->at; b++)
-        memset(b->at, 0, run->model.params.size * sizeof(real));
-    return start_or_go_on(run, error);
+    return distributed_agree(create_trainer(run, error), error) && start_or_go_on(run, error);
 }
 
 long long run_last_update(Run *run)

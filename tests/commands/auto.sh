@@ -129,7 +129,7 @@ if mpi_here; then
     auto $small --threads 1 --accumulators 2 --max-updates 6 --output run
     check "choose the same" cmp run/best.safetensors ranks/best.safetensors
     rm -rf run
-    check "two ranks have a time together" mpirun -n 2 "$latest" "$BIN/train" $corpus $small --threads 1 --time 2s --quiet --output run
+    check "two ranks have a time together" mpirun -n 2 "$latest" "$BIN/train" $corpus $small --d-model 64 --threads 1 --time 2s --quiet --output run
 else
     echo "skipped ranks: there is no MPI"
 fi
