@@ -141,24 +141,25 @@ static bool share_tokenizer(Run *run, CorpusSide side, Error *error)
            distributed_share(v->model[side], v->size[side], error);
 }
 
-/* Copies rank 0's tokenizers, number of accumulators, share of changed pairs and shape of the model,
- * which may be that of --init, to all ranks; and all options of training, if they are automatic. */
+/* Copies rank 0's tokenizers, number of accumulators, share of changed pairs, size of the text and shape of
+ * the model, which may be that of --init, to all ranks; and all options of training, if they are automatic. */
 static bool share_vocabulary(Run *run, Error *error)
 {
-    TrainingConfig *training = &run->settings->training;
-    ModelConfig *model = &run->settings->model;
+    Settings *s = run->settings;
+    TrainingConfig *training = &s->training;
     return distributed_share(&run->resumed, sizeof run->resumed, error) &&
-           distributed_share(model, sizeof *model, error) &&
+           distributed_share(&s->words, sizeof s->words, error) &&
+           distributed_share(&s->pairs, sizeof s->pairs, error) &&
+           distributed_share(&s->model, sizeof s->model, error) &&
            distributed_share(&training->accumulators, sizeof training->accumulators, error) &&
            distributed_share(&training->augment, sizeof training->augment, error) &&
-           (!run->settings->automatic ||
-            distributed_share(training, sizeof *training, error)) &&
+           (!s->automatic || distributed_share(training, sizeof *training, error)) &&
            share_tokenizer(run, SOURCE, error) && share_tokenizer(run, TARGET, error) &&
            (vocabulary_load(&run->vocabulary, error) ||
             error_prefix(error, "%s",
-                         run->resumed                      ? run->last
-                         : run->settings->fine_tuning.init ? run->settings->init_file
-                                                           : "the vocabulary"));
+                         run->resumed          ? run->last
+                         : s->fine_tuning.init ? s->init_file
+                                               : "the vocabulary"));
 }
 
 /* A hash of token ids and vocabulary that a double holds. */

@@ -130,6 +130,11 @@ if mpi_here; then
     check "choose the same" cmp run/best.safetensors ranks/best.safetensors
     rm -rf run
     check "two ranks have a time together" mpirun -n 2 "$latest" "$BIN/train" $corpus $small --d-model 64 --threads 1 --time 2s --quiet --output run
+    rm -rf run
+    large="--train-source many.s --train-target many.t --valid-source valid.s --valid-target valid.t $small --threads 1 --accumulators 2"
+    check "for a larger text, too" mpirun -n 2 "$latest" "$BIN/train" $large --time 1s --quiet --output run
+    "$latest" "$BIN/train" $large --max-updates "$(value max_updates)" --quiet --output one 2>err
+    check "with the bits of one process" cmp run/best.safetensors one/best.safetensors
 else
     echo "skipped ranks: there is no MPI"
 fi
