@@ -528,7 +528,7 @@ bool run_fit_time(Run *run, Error *error)
             !auto_lengthen(settings, &run->report, &run->valid_report, fit, error))
             return false;
     } while (settings->training.r_drop < r_drop);
-    if (settings->training.max_updates > fit) {
+    if (!settings->training.max_updates || settings->training.max_updates > fit) {
         console_warn("--max-updates %d takes longer than --time %s: leave one out",
                      settings->training.max_updates, settings->run.time);
         settings->seconds = 0;

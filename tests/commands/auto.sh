@@ -101,6 +101,9 @@ has "in little time it learns without R-Drop" r_drop 0
 says "a time that is given up" "--max-updates 20 takes longer than --time 1s: leave one out$"
 says "and what ended it" "^done: 20 updates in .* (--max-updates)"
 rm -rf run
+auto_larger --time 1s --max-updates 0 --max-epochs 1 --threads 1 --output run
+says "so is one without a number of updates" "--max-updates 0 takes longer than --time 1s: leave one out$"
+rm -rf run
 for time in 5 5x m -5m nanm infh 1e9h; do
     wrong "--time $time" 2 "^train: --time takes a number with its unit, such as 90s, 30m or 2h, not '$time'$" \
         "$latest" "$BIN/train" $corpus "--time=$time" --dry-run
