@@ -342,8 +342,8 @@ void report_validation(const Run *run, bool best)
                     : run->settings->training.best == BEST_BLEU
                         ? ": no line has four words, which BLEU counts; use --best chrf"
                         : ": no line has four words, which BLEU counts");
-    for (int i = 0; i < SAMPLES && i < v->translations; i++) {
-        int s = (int)((long long)i * v->translations / SAMPLES);
+    for (int i = 0, all = at_most(SAMPLES, v->translations); i < all; i++) {
+        int s = (int)((long long)i * v->translations / all);
         CorpusSentence source = corpus_sentence(&run->valid_text, SOURCE, (size_t)s);
         console_cut("    ", source.text, source.length);
         console_cut(v->is_exact[s] ? "    ✓ → " : "      → ", v->hypothesis[s],

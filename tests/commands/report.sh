@@ -104,6 +104,10 @@ check "and a table of all" grep -Eq "^  learning-rate +0.003 +0.005 +0.002 +0.00
 check "samples are cut at 100 columns" awk '
     /→ .*…$/ { cut++; sub(/→/, "x"); sub(/…/, "x"); if (length($0) != 100) bad = 1 } END { exit bad || !cut }' err
 
+head -n 2 valid.s | sed 's/^/    /' >two.s
+"$latest" "$BIN/train" $corpus $(echo $tiny | sed 's/--dry-run//') --max-updates 1 --valid-translations 2 --output two 2>err
+check "two samples of two translations" test "$(grep -xFf two.s err)" = "$(cat two.s)"
+
 # ---- a corpus that is not what it should be ----
 rm -rf run
 dry --train-source train.s --train-target train.s --valid-source valid.s --valid-target valid.t
