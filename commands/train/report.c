@@ -134,7 +134,7 @@ static void print_warnings(Run *run)
     const TrainingConfig *training = &run->settings->training;
     const char *init = run->settings->fine_tuning.init;
     long long last = run_last_update(run);
-    if (last && last <= training->warmup)
+    if (last && last < training->warmup)
         console_warn("the run ends after update %lld, within the warm-up of %d: the learning "
                      "rate does not reach %g; try --warmup %lld or a longer run",
                      last, training->warmup, training->learning_rate, last / 10 + 1);

@@ -95,6 +95,8 @@ says "a run that ends within the warm-up" \
     "^warning .* ends after update 200, within the warm-up of 2000: .* does not reach 0.005; try --warmup 21 "
 plain --max-updates 200 --warmup 20
 check "a shorter warm-up" sh -c '! grep -q "warm-up" err'
+plain --max-updates 200 --warmup 200
+check "the rate reaches its peak in the last update" sh -c '! grep -q "warm-up" err'
 plain --max-epochs 1
 says "a run that ends there after its epochs" "^warning .* ends after update [0-9]*, within the warm-up of 2000"
 "$latest" "$BIN/train" --help >help
