@@ -165,12 +165,12 @@ static void print_warnings(Run *run)
                          : init ? "a model that was trained with --byte-fallback"
                                 : "a larger --vocab-size, --tokenizer bpe, or --byte-fallback");
     }
-    int threads = workers_count(run->workers),
-        at_work = at_most(threads, training->accumulators);
+    const Gradients *g = &run->trainer->gradients;
+    int threads = workers_count(run->workers), at_work = at_most(threads, g->end - g->first);
     if (at_work < threads)
         console_warn("only %d of %d threads can work at a time: --accumulators %d lets all "
                      "work, and takes %.0f MB for each one more",
-                     at_work, threads, threads,
+                     at_work, threads, threads * distributed.ranks,
                      (double)(run->model.params.size * sizeof(real)) / 1e6);
     if (tokens_each > 200 && !run->settings->automatic)
         console_warn("the corpus has %.0f tokens a parameter: a larger model (%s) can learn "

@@ -62,6 +62,10 @@ one --accumulators 0 --max-updates 10 --output each2 2>>err
 check "2 ranks begin with an even number of accumulators" test $((automatic % 2)) = 0
 check "and keep it" cmp each/last.safetensors each2/last.safetensors
 
+ranks 2 --threads 3 --accumulators 4 --dry-run --output no 2>err
+check "threads without an accumulator of their rank" \
+    grep -q "^warning  *only 2 of 3 threads can work at a time: --accumulators 6 lets all work" err
+
 # --init: only rank 0 reads the model, whose shape is not that of the preset.
 tune="--init one --freeze encoder,embeddings --valid-every 5 --batch-tokens 200 --accumulators 5
     --warmup 5 --ema 0.9
