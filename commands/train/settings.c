@@ -625,7 +625,7 @@ bool settings_agree(Settings *s, const char *config, const char *path, Error *er
                          path, other);
     int *count = &s->training.accumulators, older = was.training.accumulators;
     *count = older <= 1 ? trainer_first_accumulators(*count) : *count ? *count : older;
-    was.training.accumulators = *count;
+    if (older <= 1) was.training.accumulators = *count;
     s->before = was.training;
     settings_free(&was);
     return good;

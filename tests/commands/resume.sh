@@ -30,6 +30,8 @@ check "no word of it if it is quiet" test ! -s err
 "$latest" "$BIN/train" $corpus $tiny --max-updates 29 --dropout 0.3 --output parts >out 2>err
 check "which options are others" grep -Eq \
     "^changed +from here on: --max-updates --schedule --dropout( --[a-z-]+)*; learning rate [0-9.e-]+, before 0" err
+train $drop --max-updates 30 --accumulators 7 --no-quiet --output parts 2>err
+check "also the number of accumulators" grep -q "^changed  *from here on:.* --accumulators" err
 
 # Stopped by a signal as soon as there are metrics; then the same command goes on.
 long="$drop --max-updates 600 --valid-every 200"
