@@ -162,7 +162,8 @@ static bool toy_corpus(DataConfig *data, Error *error)
                                 &data->valid.target};
     static const char *const name[] = {"train.en.gz", "train.fr.gz", "valid.en", "valid.fr"};
     char path[PATH_MAX];
-    for (int i = 0; i < COUNT(name); i++) {
+    bool valid = data->valid.source.count + data->valid.tsv.count == 0;
+    for (int i = 0; i < (valid ? COUNT(name) : 2); i++) {
         if (!file_of_toy(path, sizeof path, name[i]))
             return error_set(error,
                              "the toy corpus (%s) is neither in data/toy, of this folder or of "

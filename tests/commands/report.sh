@@ -90,6 +90,9 @@ says "of one that has ended" "^time .*about 0s for 0 updates"
 plain() { "$latest" "$BIN/train" $corpus --preset tiny --dry-run --output p "$@" 2>err; }
 (cd "$here" && "$latest" "$BIN/train" --dry-run --output "$scratch/toy") 2>err
 says "the built-in corpus" "^preset  *toy (default for the built-in corpus)$"
+(cd "$here" && "$latest" "$BIN/train" --preset toy --valid-source "$scratch/valid.s" --valid-target "$scratch/valid.t" \
+    --normalization identity --d-model 16 --ffn 16 --dry-run --output "$scratch/toy") 2>err
+says "with a validation text of one's own" "^validation *60 pairs, "
 plain --max-updates 200
 says "a run that ends within the warm-up" \
     "^warning .* ends after update 200, within the warm-up of 2000: .* does not reach 0.005; try --warmup 21 "
