@@ -36,6 +36,12 @@ struct Service {
     bool stopping;
 };
 
+static void wake_all(Service *s)
+{
+    for (int l = 0; l < 2; l++)
+        if (s->lane[l].thread) pthread_cond_broadcast(&s->lane[l].more);
+}
+
 /* ---- models ---- */
 
 static void release(Loaded *loaded)
@@ -128,6 +134,7 @@ bool service_reload(Service *s, Error *error)
         Loaded *old = s->pair[i].loaded;
         s->pair[i].loaded = model[i], model[i] = old;
     }
+    wake_all(s);
     pthread_mutex_unlock(&s->lock);
     for (int i = 0; i < loaded; i++) release(model[i]);
     free(model);
@@ -243,7 +250,11 @@ static void *work(void *argument)
         setpriority(PRIO_PROCESS, (id_t)gettid(), getpriority(PRIO_PROCESS, 0) + 10);
     for (;;) {
         pthread_mutex_lock(&s->lock);
-        while (!lane->first && !s->stopping) pthread_cond_wait(&lane->more, &s->lock);
+        while (!lane->first && !s->stopping) {
+            for (int i = 0; engine && i < s->pairs; i++)  // what was loaded again
+                if (engine[i].loaded != s->pair[i].loaded) close_engine(&engine[i]);
+            pthread_cond_wait(&lane->more, &s->lock);
+        }
         Task *batch = engine ? take(lane) : NULL;
         pthread_mutex_unlock(&s->lock);
         if (!batch) break;
@@ -312,8 +323,7 @@ void service_stop(Service *s)
 {
     pthread_mutex_lock(&s->lock);
     s->stopping = true;
-    for (int l = 0; l < 2; l++)
-        if (s->lane[l].thread) pthread_cond_broadcast(&s->lane[l].more);
+    wake_all(s);
     pthread_mutex_unlock(&s->lock);
     for (int l = 0; l < 2; l++) {
         for (int i = 0; i < s->lane[l].threads; i++) pthread_join(s->lane[l].thread[i], NULL);

@@ -2,7 +2,7 @@
 
     serve.py PORT CHECKS EXPECTED     EXPECTED: lines of source TAB translation, as ./translate gives them
 """
-import http.client, json, random, socket, sys, threading, time, urllib.parse
+import http.client, json, os, random, signal, socket, sys, threading, time, urllib.parse
 
 port, which, expected = int(sys.argv[1]), sys.argv[2], [line.rstrip("\n").split("\t") for line in open(sys.argv[3])]
 failed = False
@@ -247,6 +247,16 @@ if which == "number":  # a model with placeholders
 
 if which == "document":  # prints the translation of a long text
     print(post("/translate", q=("\n".join(source for source, _ in expected) + "\n") * 200, **PAIR)[1].get("translatedText", "").count("\n"))
+
+if which.startswith("reload"):  # reloadPID: of a server with more threads
+    def pages():
+        return int(open(f"/proc/{which[6:]}/statm").read().split()[1])
+    before = pages()
+    for _ in range(8):
+        os.kill(int(which[6:]), signal.SIGHUP)
+        time.sleep(0.1)
+        post("/translate", q=text, **PAIR)
+    check("models that were loaded again are freed", pages() - before < 6000, (before, pages()))
 
 if which == "one":
     print(post("/translate", q=text, **PAIR)[1].get("translatedText"))

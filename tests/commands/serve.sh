@@ -80,6 +80,10 @@ kill -TERM "$server"
 wait "$server"
 server=
 
+serve --model "en-fr=$model" --threads 8
+if ! nm "$BIN/serve" 2>/dev/null | grep -q '__[at]san_init'; then ask "reload$server"; fi
+kill -TERM "$server"
+check "SIGTERM ends it" ends 0
 serve --model "ar-en=$model" --model "he-en=$model" --model "nb-en=$model" --model "pt-BR-en=$model" --limit-rate 100
 ask several
 kill -TERM "$server"
