@@ -144,13 +144,22 @@ static bool keep(Exchange *e, const char *bytes, size_t length)
     return true;
 }
 
+/* *last (=) the value of the header X-Forwarded-For that comes last: a proxy may add one of its own. */
+static enum MHD_Result find_proxied(void *last, enum MHD_ValueKind kind, const char *key,
+                                    const char *value)
+{
+    (void)kind;
+    if (!strcasecmp(key, "X-Forwarded-For")) *(const char **)last = value;
+    return MHD_YES;
+}
+
 /* Behind a proxy on this machine the client is the last address that the proxy names. */
 static void name_client(Exchange *e)
 {
     const union MHD_ConnectionInfo *info =
         MHD_get_connection_info(e->connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
-    const char *proxied =
-        MHD_lookup_connection_value(e->connection, MHD_HEADER_KIND, "X-Forwarded-For");
+    const char *proxied = NULL;
+    MHD_get_connection_values(e->connection, MHD_HEADER_KIND, find_proxied, &proxied);
     if (info)
         getnameinfo(info->client_addr, sizeof(struct sockaddr_in6), e->client, sizeof e->client,
                     NULL, 0, NI_NUMERICHOST);

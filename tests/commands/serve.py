@@ -226,6 +226,9 @@ if which == "several":  # models from Arabic, Hebrew, Norwegian and Portuguese; 
         return ask("POST", "/detect", {"q": "a"}, headers={"X-Forwarded-For": address})[0]
     many = [behind("10.0.0.1, 10.0.0.2") for _ in range(201)]
     check("behind a proxy each client has its own limit", 429 in many and behind("10.0.0.2, 10.0.0.1") != 429, many[-1])
+    with socket.create_connection(("127.0.0.1", port)) as two:
+        two.sendall(b"POST /detect?q=a HTTP/1.0\r\nX-Forwarded-For: 10.0.0.3\r\nX-Forwarded-For: 10.0.0.2\r\n\r\n")
+        check("the proxy's own header comes last", b" 429 " in two.recv(100))
 
 if which == "short":  # texts of at most 5 characters
     check("the page does not need long texts", ask("GET", "/")[0] == 200)
