@@ -194,12 +194,14 @@ static json_t *detect(const Interface *in, Exchange *e)
 {
     LanguageGuess guess[LANGUAGES_FOUND];
     json_t *list = json_array(), *one;
+    const char *format = text_of(e->request, "format");  // of texts, or of attention
+    bool html = format && !strcmp(format, "html") && strcmp(e->path, "/attention") != 0;
     TextStream stream;
     FILE *all = textstream_open(&stream);
     for (size_t i = 0; all && (one = text_at(e, i)); i++)
         if (json_is_string(one)) fprintf(all, "%s%s", i ? "\n" : "", json_string_value(one));
     char *text = textstream_close(&stream);
-    int count = text ? language_detect(guess, text) : 0;
+    int count = text ? language_detect(guess, text, html) : 0;
     free(text);
     for (int i = 0; i < count; i++) {
         bool norwegian = !strcmp(guess[i].code, "no") && !is_language(in, "no");

@@ -29,13 +29,13 @@ static const char *code_of(CLD2::Language language)
 }
 #endif
 
-int language_detect(LanguageGuess guess[LANGUAGES_FOUND], const char *text)
+int language_detect(LanguageGuess guess[LANGUAGES_FOUND], const char *text, bool html)
 {
 #ifdef WITH_CLD2
     CLD2::Language language[LANGUAGES_FOUND];
     int percent[LANGUAGES_FOUND], bytes, count = 0;
     bool reliable;
-    CLD2::DetectLanguageSummary(text, int(strlen(text)), true, language, percent, &bytes,
+    CLD2::DetectLanguageSummary(text, int(strlen(text)), !html, language, percent, &bytes,
                                 &reliable);
     for (int i = 0; i < LANGUAGES_FOUND; i++) {
         if (language[i] == CLD2::UNKNOWN_LANGUAGE || percent[i] == 0) continue;
@@ -44,7 +44,7 @@ int language_detect(LanguageGuess guess[LANGUAGES_FOUND], const char *text)
     }
     return count;
 #else
-    (void)guess, (void)text;
+    (void)guess, (void)text, (void)html;
     return -1;
 #endif
 }

@@ -100,6 +100,9 @@ if which == "all":
         check("auto", answer["detectedLanguage"]["language"] == "en" and "voiture" in answer["translatedText"], answer)
         answer = post("/translate", q="Je voudrais savoir pourquoi.", source="auto", target="fr")[1]
         check("auto, of the target's language", answer["translatedText"] == "Je voudrais savoir pourquoi." and answer["detectedLanguage"]["language"] == "fr", answer)
+        page = "<html><head><title>Page</title></head><body><div class='main content'><p>Je voudrais <b>savoir</b> pourquoi.</p></div></body></html>"
+        answer = post("/translate", q=page, source="auto", target="fr", format="html")[1]
+        check("auto, of HTML, whose tags are not English", answer["detectedLanguage"]["language"] == "fr", answer)
         check("detection of what is no text", post("/detect", q=[7, "the red car of my sister"])[1][0]["language"] == "en")
         answer = post("/translate", q=["This is my sister.", "The red car."], source="auto", target="fr")[1]
         check("auto of an array", len(answer["detectedLanguage"]) == len(answer["translatedText"]) == 2, answer)
