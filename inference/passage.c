@@ -51,8 +51,10 @@ bool passages_open(Passages *p, const Bundle *bundle, const PassageConfig *confi
     if (!GROW(p->lines.start, p->lines.start_size, 1))
         return error_memory(error, "for the lines of a text");
     p->lines.start[0] = 0;
-    p->rules =
-        spanrules_open(config->protect.item, config->protect.count, config->terms, error);
+    const StringList *protect = &config->protect;
+    if (!config->rules)
+        p->own = spanrules_open(protect->item, protect->count, config->terms, error);
+    p->rules = config->rules ? config->rules : p->own;
     return p->rules;
 }
 
@@ -75,7 +77,7 @@ void passages_free(Passages *p)
 {
     passages_clear(p);
     idlines_free(&p->lines);
-    spanrules_free(p->rules);
+    spanrules_free(p->own);
     segments_free(&p->segments);
     spans_free(&p->found);
     known_close(&p->known);

@@ -28,9 +28,10 @@ typedef enum { SPLIT_AUTO, SPLIT_ALWAYS, SPLIT_NEVER } Split;
 typedef struct PassageConfig {
     int split;     // a Split
     bool wrapped;  // a line break inside a paragraph is a space; nothing between 好 and 的
-    StringList protect;  // regular expressions
-    char *terms;         // a file; or NULL
-    double min_score;    // below it a translation is doubtful; 0: as the checkpoint says
+    StringList protect;      // regular expressions
+    char *terms;             // a file; or NULL
+    double min_score;        // below it a translation is doubtful; 0: as the checkpoint says
+    const SpanRules *rules;  // of `protect` and `terms`; NULL: passages_open compiles them
 } PassageConfig;
 
 extern const Option passage_options[];
@@ -71,7 +72,8 @@ typedef struct Passages {
     const PassageConfig *config;
     KnownText known;  // by the tokenizer of the source
     int placeholder;  // the vocabulary's first, for TranslatorInput; 0: there are none
-    SpanRules *rules;
+    const SpanRules *rules;
+    SpanRules *own;     // the same, unless the configuration has them
     Segments segments;  // of the last text
     int *word,
         *character;   // the word of each of its bytes; its character, or NULL if not needed

@@ -11,9 +11,11 @@
 
 enum { LONGEST_BATCH = 32 };  // tasks
 
-/* A model, as long as a thread translates with it. */
+/* A model, and what is kept in texts, as long as a thread translates with it. */
 typedef struct Loaded {
     QkvModel *model;
+    SpanRules *rules;
+    PassageConfig texts;  // with these
     atomic_int users;
 } Loaded;
 
@@ -48,20 +50,25 @@ static void release(Loaded *loaded)
 {
     if (!loaded || --loaded->users) return;
     qkv_model_free(loaded->model);
+    spanrules_free(loaded->rules);
     free(loaded);
 }
 
 static Loaded *load(const Service *s, const Pair *pair, Error *error)
 {
     QkvError why;
+    const PassageConfig *texts = &s->settings->passage;
+    QkvPrecision precision = s->settings->int8 ? QKV_INT8 : QKV_FLOAT;
     Loaded *loaded = calloc(1, sizeof *loaded);
     if (!loaded) return error_memory(error, "for a model"), NULL;
-    QkvPrecision precision = s->settings->int8 ? QKV_INT8 : QKV_FLOAT;
-    loaded->model = qkv_model_load(pair->path, precision, &why), loaded->users = 1;
-    if (loaded->model) return loaded;
-    error_set(error, "%s", why.text);
-    free(loaded);
-    return NULL;
+    loaded->users = 1;
+    loaded->texts = *texts;
+    loaded->texts.rules = loaded->rules =
+        spanrules_open(texts->protect.item, texts->protect.count, texts->terms, error);
+    if (loaded->rules && (loaded->model = qkv_model_load(pair->path, precision, &why)))
+        return loaded;
+    if (loaded->rules) error_set(error, "%s", why.text);
+    return release(loaded), NULL;
 }
 
 /* Sets the languages that are not known yet, from the names of the files that the model was trained on. */
@@ -190,8 +197,7 @@ static bool renew(Engine *engine, Lane *lane, const Pair *pair, QkvError *error)
 static void translate(Engine *engine, Lane *lane, Task *task)
 {
     QkvError error = {"not enough memory"};
-    const ServeSettings *settings = lane->service->settings;
-    SearchConfig search = settings->search;
+    SearchConfig search = lane->service->settings->search;
     int count = 0;
     for (const Task *t = task; t; t = t->next) count += t->count;
     const char **texts = malloc((size_t)count * sizeof *texts);
@@ -202,14 +208,14 @@ static void translate(Engine *engine, Lane *lane, Task *task)
     if (search.beam < search.n_best) search.beam = search.n_best;
     QkvTranslations *out = NULL;
     if (texts && renew(engine, lane, task->pair, &error)) {
-        inside_configure(engine->translator, &settings->passage, &search);
+        inside_configure(engine->translator, &engine->loaded->texts, &search);
         out = qkv_translate(engine->translator, texts,
                             task->beginning ? &task->beginning : NULL, count, &error);
     }
     free(texts);
     const QkvTranslation *translation = out ? out->sentence : NULL;
     const QkvModel *model = engine->loaded ? engine->loaded->model : NULL;
-    bool alone = out || !task->next;  // else one of them is to blame
+    bool alone = out || !task->next;        // else one of them is to blame
     for (Task *t = task, *next; t; t = next) {
         int own = t->count;
         next = t->next, t->next = NULL;
@@ -307,14 +313,10 @@ Service *service_start(const ServeSettings *settings, Error *error)
     s->settings = settings;
     pthread_mutex_init(&s->lock, NULL);
     s->pair = calloc((size_t)settings->model.count + 1, sizeof *s->pair);
-    const PassageConfig *texts = &settings->passage;
-    SpanRules *rules =  // a translator reads them itself, but only at its first text
-        spanrules_open(texts->protect.item, texts->protect.count, texts->terms, error);
-    bool good = rules && (s->pair || error_memory(error, "to serve")) && load_pairs(s, error) &&
-                start_lane(&s->lane[0], s, threads, 1, error) &&
-                start_lane(&s->lane[1], s, 1, threads, error);
-    spanrules_free(rules);
-    if (good) return s;
+    if ((s->pair || error_memory(error, "to serve")) && load_pairs(s, error) &&
+        start_lane(&s->lane[0], s, threads, 1, error) &&
+        start_lane(&s->lane[1], s, 1, threads, error))
+        return s;
     service_free(s);
     return NULL;
 }

@@ -43,7 +43,7 @@ const Pair *service_pair(const Service *service, const char *source, const char 
 /* Takes a task, and calls done. false: too many wait. */
 bool service_add(Service *service, Task *task);
 
-/* Loads all models again. Requests go on with the old ones meanwhile, and if one cannot be loaded. */
+/* Loads all models and the terms again. Requests go on with the old ones meanwhile, and if one cannot be loaded. */
 bool service_reload(Service *service, Error *error);
 
 /* Translates what waits and ends the threads; no task can be added then. */

@@ -264,6 +264,10 @@ if which.startswith("reload"):  # reloadPID: of a server with more threads
         post("/translate", q=text, **PAIR)
     check("models that were loaded again are freed", pages() - before < 6000, (before, pages()))
 
+if which == "lanes":
+    lines = "\n".join(source for source, _ in expected * 10)
+    check("short and long texts", [post("/translate", q=q, **PAIR)[0] for q in (text, lines)] == [200, 200])
+
 if which == "one":
     print(post("/translate", q=text, **PAIR)[1].get("translatedText"))
 

@@ -80,10 +80,15 @@ kill -TERM "$server"
 wait "$server"
 server=
 
-serve --model "en-fr=$model" --threads 8
+printf 'africa\tKenia\n' >terms
+serve --model "en-fr=$model" --terms terms --threads 8
 if ! nm "$BIN/serve" 2>/dev/null | grep -q '__[at]san_init'; then ask "reload$server"; fi
+echo broken >terms
+kill -HUP "$server"
+check "terms that cannot be read: the old ones stay" await grep -q "^serve: goes on with the old models: terms:1: this is no term" said
+ask lanes
 kill -TERM "$server"
-check "SIGTERM ends it" ends 0
+wait "$server"
 serve --model "ar-en=$model" --model "he-en=$model" --model "nb-en=$model" --model "pt-BR-en=$model" --limit-rate 100
 ask several
 kill -TERM "$server"
