@@ -62,20 +62,24 @@ static int longer_first(const void *a, const void *b)
                                   : (x->line > y->line) - (x->line < y->line);
 }
 
+bool translator_check(const Ensemble *ensemble, const SearchConfig *config, Error *error)
+{
+    if (!search_check(config, error)) return false;
+    if (config->shortlist && (!ensemble->shortlist || ensemble->count > 1))
+        return error_set(error,
+                         ensemble->count > 1
+                             ? "several models that translate together use no `shortlist`"
+                             : "this model has no `shortlist`: training saves one");
+    return !config->shortlist || ensemble->model[0]->weights.output.int8 ||
+           error_set(error, "a `shortlist` is for a model in int8: load it so");
+}
+
 /* Checks the settings, the sentences and the prefix constraints, and makes the tasks. */
 static bool make_tasks(TranslatorRun *run, Error *error)
 {
     const Packed *source = &run->input->source, *prefix = run->input->prefix;
     int most = run->model.vocab - 2;
-    const Ensemble *ensemble = run->ensemble;
-    if (!search_check(run->config, error)) return false;
-    if (run->config->shortlist && (!ensemble->shortlist || ensemble->count > 1))
-        return error_set(error,
-                         ensemble->count > 1
-                             ? "several models that translate together use no `shortlist`"
-                             : "this model has no `shortlist`: training saves one");
-    if (run->config->shortlist && !ensemble->model[0]->weights.output.int8)
-        return error_set(error, "a `shortlist` is for a model in int8: load it so");
+    if (!translator_check(run->ensemble, run->config, error)) return false;
     if (prefix && prefix->sentences != 1 && prefix->sentences != source->sentences)
         return error_set(error, "%d sentences, but %d forced beginnings", source->sentences,
                          prefix->sentences);

@@ -52,6 +52,9 @@ static inline TranslatorInput translator_input(Packed source, const Vocabulary *
                              .line = 1};
 }
 
+/* Whether these models can search so; translator_run checks it, too. */
+bool translator_check(const Ensemble *ensemble, const SearchConfig *config, Error *error);
+
 /* stop: a flag that a signal handler sets, checked between batches; NULL if not needed. false,
  * with nothing to free: a sentence that a model cannot take, not enough memory, or a number of
  * the network that is not finite. */

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/workers.h"
+#include "inference/translator.h"
 #include "library/qkv-inside.h"
 
 enum { LONGEST_BATCH = 32 };  // tasks
@@ -65,9 +66,10 @@ static Loaded *load(const Service *s, const Pair *pair, Error *error)
     loaded->texts = *texts;
     loaded->texts.rules = loaded->rules =
         spanrules_open(texts->protect.item, texts->protect.count, texts->terms, error);
-    if (loaded->rules && (loaded->model = qkv_model_load(pair->path, precision, &why)))
-        return loaded;
-    if (loaded->rules) error_set(error, "%s", why.text);
+    if (loaded->rules && (loaded->model = qkv_model_load(pair->path, precision, &why))) {
+        Ensemble one = bundle_ensemble(inside_model(loaded->model));
+        if (translator_check(&one, &s->settings->search, error)) return loaded;
+    } else if (loaded->rules) error_set(error, "%s", why.text);
     return release(loaded), NULL;
 }
 

@@ -144,6 +144,7 @@ for pair in zh-Hans en-fr-ca; do
     wrong "no pair: $pair" 1 "SOURCE-TARGET=PATH, such as en-fr=checkpoints/mine or pt-BR-en=" timeout 60 "$BIN/serve" --model "$pair=$model"
 done
 wrong "an expression that is none" 1 "^serve: --protect cannot use the regular expression '('" timeout 60 "$BIN/serve" --model "$model" --protect "("
+wrong "a shortlist that no model has" 1 "this model has no --shortlist" timeout 60 "$BIN/serve" --model "$model" --shortlist
 wrong "an origin with a path" 2 "^serve: --cors takes one origin as browsers write it, https://example.org, or \* for all, not .https://example.org/.$" \
     timeout 60 "$BIN/serve" --model "$model" --cors https://example.org/
 wrong "a key that is no UTF-8" 1 "latin:2: not valid UTF-8" sh -c "printf 'one\n\374ber\n' >latin; timeout 60 '$BIN/serve' --model '$model' --api-keys latin"
