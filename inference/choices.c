@@ -180,12 +180,13 @@ int choices_find(Best *token, int most, double least, double *normaliser, Predic
             int count = choices_keep(token, most, scores.z, scores.count,
                                      (real)(bound - 1e-6 * fabs(bound)));
             for (int i = 0; i < count; i++) token[i].id = scores_token(&scores, token[i].id);
-            return count;
-        }
-        id = sampling_draw(
-            &predictor->sampling, scores.z, scores.count,
-            sampling_rng(config->seed, task->line, prefix->search % config->n_best, step),
-            config);
+            if (count || least > -INFINITY) return count;
+            id = ID_END;  // all are forbidden
+        } else
+            id = sampling_draw(
+                &predictor->sampling, scores.z, scores.count,
+                sampling_rng(config->seed, task->line, prefix->search % config->n_best, step),
+                config);
     }
     *token = (Best){id, scores.z[scores_place(&scores, id)]};
     return 1;

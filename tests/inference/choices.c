@@ -126,6 +126,22 @@ TEST(no_ngram_comes_twice)
         }
 }
 
+/* A model may rule out </s> and all tokens but one, which then comes once. */
+TEST(what_cannot_go_on_ends)
+{
+    real kept[V];
+    Translations out;
+    SearchConfig config = settings(BEAM);
+    config.no_repeat_ngram = 1;
+    memcpy(kept, model.weights.logits_bias, sizeof kept);
+    for (int c = 0; c < V; c++)
+        if (c != 3) model.weights.logits_bias[c] = -INFINITY;
+    run(&out, &config, NULL);
+    memcpy(model.weights.logits_bias, kept, sizeof kept);
+    for (int s = 0; s < S; s++) assert_in_range(out.sentence[s].count, 1, 3);
+    translations_free(&out);
+}
+
 TEST(as_long_as_asked)
 {
     for (int which = 0; which < SETTINGS; which++) {
