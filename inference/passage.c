@@ -55,7 +55,7 @@ bool passages_open(Passages *p, const Bundle *bundle, const PassageConfig *confi
     if (!config->rules)
         p->own = spanrules_open(protect->item, protect->count, config->terms, error);
     p->rules = config->rules ? config->rules : p->own;
-    return p->rules;
+    return p->rules || (passages_free(p), false);
 }
 
 static void passage_free(Passage *passage)

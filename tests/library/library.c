@@ -437,6 +437,14 @@ TEST(errors)
     QkvTranslations *none = qkv_translate(translator, &still, NULL, 1, &wrong);
     assert_non_null(none);
     qkv_translations_free(none);
+    char terms[sizeof path + 8];
+    snprintf(terms, sizeof terms, "%s.terms", path);
+    assert_true(file_replace_text(terms, strdup("abc\tcba\n"), NULL));
+    assert_true(qkv_translator_set(translator, "terms", terms, &wrong));
+    remove(terms);
+    for (int i = 0; i < 3; i++) assert_null(qkv_translate(translator, &still, NULL, 1, &wrong));
+    qkv_translator_free(translator);
+    translator = translator_of(model, 1, NULL);
     assert_false(qkv_translator_set(translator, "beam", NULL, &wrong));
     assert_true(qkv_translator_set(translator, "n-best", "6", &wrong));
     assert_refused(translator, "a", NULL,
