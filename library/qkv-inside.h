@@ -11,5 +11,10 @@ const Bundle *inside_model(const QkvModel *model);
 void inside_configure(QkvTranslator *translator, const PassageConfig *texts,
                       const SearchConfig *search);
 
+/* qkv_attention of a text that is translated so. */
+QkvAttention *inside_attention_of(const QkvModel *model, const PassageConfig *texts,
+                                  const char *text, const QkvHypothesis *translation,
+                                  QkvError *error);
+
 /* Its `each` is that of the translation, and must not be read without it. */
 const Snapshot *inside_attention(const QkvAttention *attention);

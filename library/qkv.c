@@ -506,11 +506,10 @@ static bool run(AttentionResult *a, const Bundle *bundle, const QkvHypothesis *t
 }
 
 /* Of a text of one sentence and a translation, or a given text if that is NULL. */
-static QkvAttention *attention(const QkvModel *model, const char *text,
-                               const QkvHypothesis *found, const char *translation,
-                               QkvError *to)
+static QkvAttention *attention(const QkvModel *model, const PassageConfig *config,
+                               const char *text, const QkvHypothesis *found,
+                               const char *translation, QkvError *to)
 {
-    static const PassageConfig config;
     Error error;
     locale_t before = enter();
     AttentionResult *a = calloc(1, sizeof *a);
@@ -518,7 +517,7 @@ static QkvAttention *attention(const QkvModel *model, const char *text,
     bool good = given(model, "the model", &error) &&
                 (a || error_memory(&error, "for an attention map")) &&
                 check_text(text, "text", 1, &error) &&
-                passages_open(&a->source, &model->bundle, &config, &error);
+                passages_open(&a->source, &model->bundle, config, &error);
     if (a) a->target.find_unknown = true;
     if (good) a->source.whole = true, a->source.plain |= !found;
     good = good && passages_add(&a->source, text, strlen(text), &error) &&
@@ -536,14 +535,21 @@ static QkvAttention *attention(const QkvModel *model, const char *text,
 QkvAttention *qkv_attention(const QkvModel *model, const char *text,
                             const QkvHypothesis *translation, QkvError *error)
 {
-    return attention(model, text, translation && translation->id ? translation : NULL, NULL,
-                     error);
+    return inside_attention_of(model, &(PassageConfig){0}, text, translation, error);
+}
+
+QkvAttention *inside_attention_of(const QkvModel *model, const PassageConfig *texts,
+                                  const char *text, const QkvHypothesis *translation,
+                                  QkvError *error)
+{
+    const QkvHypothesis *found = translation && translation->id ? translation : NULL;
+    return attention(model, texts, text, found, NULL, error);
 }
 
 QkvAttention *qkv_attention_given(const QkvModel *model, const char *text,
                                   const char *translation, QkvError *error)
 {
-    return attention(model, text, NULL, translation, error);
+    return attention(model, &(PassageConfig){0}, text, NULL, translation, error);
 }
 
 bool qkv_attention_weights(float *weights, const QkvAttention *attention, QkvAttentionKind kind,

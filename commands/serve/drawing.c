@@ -76,8 +76,8 @@ static char *text_bytes(size_t *length, const char *format, const PictureInput *
 }
 
 char *drawing_make(size_t *length, const char *format, const json_t *request, const char *name,
-                   const QkvModel *model, const char *text, const QkvTranslation *translation,
-                   Error *error)
+                   const QkvModel *model, const PassageConfig *texts, const char *text,
+                   const QkvTranslation *translation, Error *error)
 {
     static const Option sentence = {.name = "sentence", .kind = OPTION_INT};
     int number = 1;
@@ -103,7 +103,7 @@ char *drawing_make(size_t *length, const char *format, const json_t *request, co
                                 "`format` svg, png or pdf");
     char *own = strndup(text + s->source_begin, s->source_end - s->source_begin), *bytes = NULL;
     QkvAttention *attention =
-        good && own ? qkv_attention(model, own, &s->translation, &why) : NULL;
+        good && own ? inside_attention_of(model, texts, own, &s->translation, &why) : NULL;
     if (good && !attention) error_set(error, "%s", why.text);
     if (attention) {
         const PictureInput input = {.snapshot = inside_attention(attention),

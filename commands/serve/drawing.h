@@ -7,8 +7,8 @@
  * server's page around it (format "page"). The request has the options of explain/choice.h, and the
  * number of the sentence, from 1. For free(); NULL on error. */
 char *drawing_make(size_t *length, const char *format, const json_t *request, const char *name,
-                   const QkvModel *model, const char *text, const QkvTranslation *translation,
-                   Error *error);
+                   const QkvModel *model, const PassageConfig *texts, const char *text,
+                   const QkvTranslation *translation, Error *error);
 
 /* The type of a format; NULL: there is no such format. */
 const char *drawing_type(const char *format);

@@ -160,24 +160,25 @@ static void answer_translation(Job *job, const QkvTranslation *translation)
     exchange_answer(job->exchange, 200, answer);
 }
 
-static void send_attention(const Job *job, const QkvModel *model,
+static void send_attention(const Job *job, const QkvModel *model, const PassageConfig *texts,
                            const QkvTranslation *translation)
 {
     Error error;
     size_t length;
-    char *bytes = drawing_make(&length, job->format, job->exchange->request,
-                               job->exchange->pair, model, job->text[0], translation, &error);
+    char *bytes =
+        drawing_make(&length, job->format, job->exchange->request, job->exchange->pair, model,
+                     texts, job->text[0], translation, &error);
     if (bytes) exchange_send(job->exchange, 200, drawing_type(job->format), bytes, length);
     else exchange_error(job->exchange, 400, "%s", error.text);
 }
 
-static void done(Task *task, const QkvModel *model, const QkvTranslation *translation,
-                 const QkvError *error)
+static void done(Task *task, const QkvModel *model, const PassageConfig *texts,
+                 const QkvTranslation *translation, const QkvError *error)
 {
     Job *job = (Job *)task;
     if (!translation)
         exchange_error(job->exchange, 500, "Cannot translate text: %s", error->text);
-    else if (job->format) send_attention(job, model, translation);
+    else if (job->format) send_attention(job, model, texts, translation);
     else answer_translation(job, translation);
     job_free(job);
 }

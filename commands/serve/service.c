@@ -216,12 +216,13 @@ static void translate(Engine *engine, Lane *lane, Task *task)
     }
     free(texts);
     const QkvTranslation *translation = out ? out->sentence : NULL;
-    const QkvModel *model = engine->loaded ? engine->loaded->model : NULL;
+    const Loaded *loaded = engine->loaded;  // not NULL if there are translations
     bool alone = out || !task->next;        // else one of them is to blame
     for (Task *t = task, *next; t; t = next) {
         int own = t->count;
         next = t->next, t->next = NULL;
-        if (alone) t->done(t, model, translation, &error);
+        if (alone && !out) t->done(t, NULL, NULL, NULL, &error);
+        else if (alone) t->done(t, loaded->model, &loaded->texts, translation, &error);
         else translate(engine, lane, t);
         if (translation) translation += own;
     }

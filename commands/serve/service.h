@@ -28,8 +28,8 @@ typedef struct Task {
     int alternatives;       // hypotheses of each text
     const char *beginning;  // what the only translation must begin with; or NULL
     /* Called on a thread of the service, once. translation [count]; NULL: the error says why */
-    void (*done)(struct Task *task, const QkvModel *model, const QkvTranslation *translation,
-                 const QkvError *error);
+    void (*done)(struct Task *task, const QkvModel *model, const PassageConfig *texts,
+                 const QkvTranslation *translation, const QkvError *error);
     struct Task *next;  // of the service
 } Task;
 

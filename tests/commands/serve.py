@@ -248,8 +248,9 @@ if which == "full":
     check("what is answered is whole", all(len(answer["translatedText"]) == 100 * len(expected) for status, answer in answers if status == 200))
 
 if which == "number":  # a model with placeholders
-    sides = post("/attention", q="A 25 B", **PAIR)[1]["sides"]
-    check("attention has the numbers of the text", all("25" in sides[side][unit] for side in sides for unit in ("text", "joined")), sides)
+    for kept, what in ("25", "the numbers of the text"), ("BB", "what --protect keeps"):
+        sides = post("/attention", q=f"A {kept} C", **PAIR)[1]["sides"]
+        check(f"attention has {what}", all(kept in sides[side][unit] for side in sides for unit in ("text", "joined")), sides)
 
 if which == "document":  # prints the translation of a long text
     print(post("/translate", q=("\n".join(source for source, _ in expected) + "\n") * 200, **PAIR)[1].get("translatedText", "").count("\n"))

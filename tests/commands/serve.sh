@@ -133,7 +133,7 @@ wrong "two models for a pair" 1 "two models for en-fr" "$BIN/serve" --model "$mo
 language 60 10
 "$BIN/train" $tiny $corpus --max-updates 2 --output run --quiet
 "$latest" "$BIN/train" $tiny $corpus --max-updates 2 --augment 0.5 --output run8 --quiet
-serve --model "en-fr=run8"
+serve --model "en-fr=run8" --protect "B+"
 ask number
 kill -TERM "$server"
 check "SIGTERM ends it" ends 0
