@@ -72,6 +72,8 @@ bool choice_parse(Choice *choice, const ChoiceConfig *config, Error *error)
     choice->all_kinds = config->kind == 3;
     choice->bare = config->bare, choice->font = config->font;
     if (config->layer) choice->layer = config->layer - 1;
+    if (choice->bare && choice->all_kinds)
+        return error_set(error, "`bare` draws one map: choose one `attention-kind`");
     if (!read_words(choice, config->words, error) || !read_range(choice, config->range, error))
         return false;
     if (!config->head) return true;

@@ -244,9 +244,8 @@ static bool check(Request *r, int argc, char *const *argv, Error *error)
          "a page and --json show the whole: --font and --range are for .png, .svg and .pdf "
          "files, "
          "and --words is for these and for --show"},
-        {r->choice.bare && (page || !r->attention.count || r->choice.all_kinds),
-         "--bare draws one map to a .png, .svg or .pdf file that --attention names: choose one "
-         "--attention-kind"},
+        {r->choice.bare && (page || !r->attention.count),
+         "--bare draws to a .png, .svg or .pdf file that --attention names"},
         {r->pieces && r->words, "--pieces and --whole-words are opposites: give one of them"},
         {r->html && (r->json || r->align || r->explain || r->score || reference || picture ||
                      r->given || r->prefix || r->head_report || r->search.n_best > 1),

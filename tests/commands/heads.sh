@@ -64,6 +64,7 @@ check "--bare is 240 pt wide" grep -q '<svg .*width="320px"' bare.svg
 check "and smaller than the whole" test "$(wc -c <bare.svg)" -lt 60000
 translate --bare --head 2 --layer 1 --attention bare.png "jane visits africa" >out
 check "of one head, too" test -s bare.png
+wrong "of all kinds" 2 "--bare draws one map: choose one --attention-kind" translate --bare --attention-kind all --attention bare.png "jane visits africa"
 translate --words 2-3 --show "jane visits africa in september" >shown
 check "--words shows these" sh -c 'grep -qx " *visits *africa *" shown && ! tail -n +2 shown | grep -q "jane\|</s>"'
 translate --attention-kind decoder --words 3-5 --show "my sister does not see the red car" >shown

@@ -129,6 +129,7 @@ if which == "all":
     refuses("a number as prefix", 400, "prefix is no text", post("/attention", q=text, prefix=3, **PAIR))
     refuses("another head", 400, "head", post("/attention", q=text, head=99, **PAIR))
     rollout = {"q": text, "format": "svg", "head": "rollout", **PAIR}
+    refuses("a bare map of all kinds", 400, "choose one `attention-kind`", post("/attention", q=text, format="svg", bare=True, attention_kind="all", **PAIR))
     for option in ({"words": "1-2"}, {"font": "DejaVu Sans"}, {"range": "auto"}, {"bare": True}):
         refuses(f"what only pictures have: {option}", 400, "are of pictures: choose `format` svg, png or pdf", post("/attention", q=text, **option, **PAIR))
     refuses("rollout of two sentences", 400, "choose `attention-kind` encoder", post("/attention", **rollout))
