@@ -302,7 +302,8 @@ bool request_read(Request *r, int argc, char *const *argv, Error *error)
         return false;
     if (r->texts.count == 1 && is_dash(r->texts.item[0])) strings_free(&r->texts);
     if (!check(r, argc, argv, error)) return false;
-    r->search.no_scores = !r->json && r->search.n_best == 1 && !r->attention.count;
+    r->search.no_scores =
+        !r->json && r->search.n_best == 1 && !r->attention.count && !r->passage.min_score;
     return true;
 }
 

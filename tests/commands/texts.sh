@@ -218,6 +218,8 @@ check "a translation that the limit ended" grep -q '"limit":true' out
 "$BIN/translate" --model "$here/data/toy/model.safetensors" --json --min-score -0.0001 "jane visits africa" >out 2>err
 check "a doubtful one" grep -q '"doubtful":true' out
 check "is named" grep -qx "translate: check line 1: its translation has a low score (-0.0[0-9])" err
+"$BIN/translate" --model "$here/data/toy/model.safetensors" --beam 1 --min-score -0.0001 "jane visits africa" >out 2>err
+check "by greedy search, too" grep -q "has a low score (-0.0[0-9])" err
 "$BIN/translate" --model "$here/data/toy/model.safetensors" --json --given "jane a 12 chats" "jane has 13 cats, {name}" >out 2>err
 check "what a given translation lacks, in JSON" grep -qF '"missing":["13","{name}"]' out
 check "is named, too" grep -qx "translate: check line 1: its translation has no 13, {name} and has a low score (-3.61)" err
