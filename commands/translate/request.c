@@ -176,7 +176,8 @@ static bool check(Request *r, int argc, char *const *argv, Error *error)
         return false;
     bool page = false, drawn = false, picture = r->attention.count || r->show;
     bool colors = r->choice.follow || r->choice.high > r->choice.low;
-    bool pairs = r->align && (r->target || r->gold);
+    bool pairs = (r->align || r->head_report) && (r->target || r->gold);
+    bool lists = r->list_vocabulary || r->neighbours;
     bool hypothesis = r->hypothesis.count, reference = r->reference.count;
     bool work = r->texts.count || reference || r->score || r->align || r->explain ||
                 r->head_report || r->html || r->json || r->given || r->prefix;
@@ -224,16 +225,17 @@ static bool check(Request *r, int argc, char *const *argv, Error *error)
          "--hypothesis needs a --model for --bleu-tokenize spm only: leave it out"},
         {!r->model.count && !hypothesis && !r->by_hand && !r->align,
          "--no-model leaves no model: name one with --model"},
-        {(r->page || r->export) && (work || picture || (r->page && r->export) || r->save_int8 ||
-                                    r->int8 || r->intervention.any || r->model.count > 1),
+        {(r->page || r->export) &&
+             (work || picture || (r->page && r->export) || r->save_int8 || lists || r->int8 ||
+              r->intervention.any || r->model.count > 1),
          "--page or --export writes one model as it was trained, and stops: only --model goes "
          "with it"},
         {r->save_int8 && (work || picture || r->model.count > 1),
          "--save-int8 writes one model and stops: there is nothing to translate or to score "
          "with it"},
-        {(r->list_vocabulary || r->neighbours) && (work || picture || r->save_int8),
-         "--list-vocabulary and --neighbours print words and stop: there is nothing to "
-         "translate, to score or to save with them"},
+        {lists && (work || picture || r->save_int8 || (r->list_vocabulary && r->neighbours)),
+         "--list-vocabulary and --neighbours print words and stop: give one of them, and "
+         "nothing to translate, to score or to save"},
         {r->backward && !r->explain && !r->by_hand && !page,
          "--backward goes with --explain, --by-hand or --attention OUT.html"},
         {r->backward && (r->int8 || r->intervention.any),
@@ -258,19 +260,19 @@ static bool check(Request *r, int argc, char *const *argv, Error *error)
          "--head-report goes with --target: ask for other views alone"},
         {!r->model.count && r->align &&
              (r->json || r->align_unit == ALIGN_TOKENS || picture || r->explain ||
-              r->head_report),
+              r->head_report || reference || r->prefix || r->given),
          "--align --no-model prints the links of words or characters, and nothing else"},
         {r->align_join != JOIN_GROWN && r->model.count,
          "--align-join goes with --align --no-model"},
         {r->gold && r->json, "--gold prints a table: it does not go with --json"},
         {dashes > 1, "only one of the input, --reference, --target, --hypothesis "
                      "and --gold can be standard input"},
-        {pairs && (reference || picture),
-         "--align of given translations translates nothing: it does not go with --reference or "
-         "--attention"},
-        {r->score && (reference || r->align || picture || r->prefix),
+        {pairs && (reference || picture || r->prefix),
+         "--target and --gold are of given translations, and nothing is translated: leave out "
+         "--reference, --attention and --prefix"},
+        {r->score && (reference || r->align || picture || r->explain || r->prefix),
          "--score asks the model about given translations: it does not go with --reference, "
-         "--align, --attention or --prefix"},
+         "--align, --attention, --explain or --prefix"},
         {r->intervention.any && (r->save_int8 || r->list_vocabulary),
          "--ablate and --intervene show what a model says: they do not go with --save-int8 or "
          "--list-vocabulary"},

@@ -145,6 +145,11 @@ wrong "no model at all" 2 "leaves no model" translate --no-model one
 wrong "no model to export" 2 "leaves no model" translate --no-model --export out
 wrong "a picture beside an export" 2 "only --model goes" translate --export out --attention a.png
 wrong "scores beside a vocabulary" 2 "print words and stop" translate --list-vocabulary --reference s
+wrong "a vocabulary and neighbours" 2 "give one of them" translate --list-vocabulary --neighbours one
+wrong "a vocabulary beside an export" 2 "only --model goes" translate --export out --list-vocabulary
+wrong "an explanation of scores" 2 "does not go with .*--explain" translate --score --explain one
+wrong "a prefix of given translations" 2 "nothing is translated: leave out" translate --align --target file --prefix one two
+wrong "a reference without a model" 2 "and nothing else" translate --align --no-model --reference file
 mkdir hollow
 wrong "a folder without a model" 1 "no model in 'hollow'" translate --model hollow one
 ln -s gone.safetensors hollow/best.safetensors
