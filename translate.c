@@ -70,8 +70,8 @@ typedef struct Program {
 
 /* ---- translating ---- */
 
-/* Says which sentences of the last line are too long. */
-static void warn_of_cut(Program *p)
+/* Says which sentences of the last text are too long. what: "line" or "block", and its number */
+static void warn_of_cut(Program *p, const char *what, long long number)
 {
     const Passage *passage = &p->passages.passage[p->passages.count - 1];
     for (int i = 0; i < passage->count; i++) {
@@ -80,9 +80,9 @@ static void warn_of_cut(Program *p)
         progressbar_clear(&p->input.bar);
         command_say(
             p->news,
-            "line %lld has %s%d tokens without the end of a sentence; only the first "
+            "%s %lld has %s%d tokens without the end of a sentence; only the first "
             "%d are translated, as the model's limit is %d: make shorter sentences of it",
-            p->input.line, passage->length > TOKENIZER_MAX_TEXT ? "at least " : "", cut,
+            what, number, passage->length > TOKENIZER_MAX_TEXT ? "at least " : "", cut,
             p->bundle->max_length - 1, p->bundle->max_length);
     }
 }
@@ -132,7 +132,7 @@ static TextResult read_chunk(Program *p, Error *error)
         if (result != TEXT_LINE) return result;
         if (!add_text(p, line, length, error)) return TEXT_ERROR;
         passages->passage[passages->count - 1].line = p->input.line;
-        warn_of_cut(p);
+        warn_of_cut(p, "line", p->input.line);
         input_warn_unknown(&p->input, &passages->passage[passages->count - 1].unknown, NULL);
     } while (passages->count < CHUNK && passages->lines.count < CHUNK &&
              input_ready(&p->input) && !file_stop);
@@ -282,10 +282,12 @@ static bool translate_blocks(Program *p, const HtmlDocument *d, int first, char 
     Translations out = {0};
     bool good = true;
     passages_clear(passages);
-    for (int k = first; good && k < d->count && k < first + CHUNK; k++)
-        good = passages_add(passages, d->block[k].text, strlen(d->block[k].text), error);
-    for (int k = 0; good && k < passages->count; k++)
-        input_warn_unknown(&p->input, &passages->passage[k].unknown, NULL);
+    for (int k = first; good && k < d->count && k < first + CHUNK; k++) {
+        const char *text = d->block[k].text;
+        if (!(good = passages_add(passages, text, strlen(text), error))) break;
+        warn_of_cut(p, "block", k + 1);
+        input_warn_unknown(&p->input, &passages->passage[k - first].unknown, NULL);
+    }
     good = good && search(p, &out, error);
     for (int k = 0; good && !out.stopped && k < passages->count; k++) {
         TextAnswer a = {0};

@@ -231,6 +231,8 @@ gives "an HTML document" document --html
 translate --html "<p>jane visits africa</p>" "7" >out
 check "texts that are HTML" test "$(cat out)" = "<p>$one</p>
 7"
+"$BIN/translate" --model "$here/data/toy/model.safetensors" --html "<p>jane</p><p>$long</p>" >out 2>err
+check "a block that is cut" grep -q "^translate: block 2 has 180 tokens without the end of a sentence" err
 printf '<p>a\377' >bad
 wrong "HTML that is not UTF-8" 1 "standard input is not valid UTF-8 (byte 5)" sh -c "'$BIN/translate' --model $here/data/toy/model.safetensors --html <bad"
 printf '<p>a\0b' >bad
