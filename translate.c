@@ -419,7 +419,7 @@ static bool read_input(Program *p, Error *error)
                         !r->attention.count && !r->given && !r->prefix && !r->passage.wrapped;
     bool pairs = r->target || r->gold;
     p->input.reader.exact =
-        !r->json && !r->align && r->search.n_best == 1 && !pairs && !r->score;
+        !r->json && !r->align && !r->head_report && r->search.n_best == 1 && !r->score;
     if (good && may_be_pairs && !pairs) good = input_is_pairs(&p->input, &pairs, error);
     if (good && r->score)
         good = likelihood_run(&p->input, &p->models, p->workers, r->json, error);

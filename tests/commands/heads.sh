@@ -48,6 +48,11 @@ mean=$(awk -F '\t' '$2 == "cross" && $3 == 2 && $4 == 1 && $6 ~ /l'"'"'$/ && $8 
 check "every head is ranked by the weight from one word to another" lines 8 ranks
 check "with its mean" grep -q "^$mean  cross   layer 2 head 1  ×" ranks
 check "the largest first" sort -c -s -rn -k 1,1 ranks
+language 60 10
+"$BIN/train" $tiny $corpus --max-updates 2 --output run --quiet
+paste valid.s valid.t | sed '1s/^/\xef\xbb\xbf/; s/$/\r/' >pairs
+"$BIN/translate" --model run --head-report <pairs >report 2>said
+check "a byte order mark and CR LF are no words" test ! -s said
 wrong "words that are never together" 1 "in no sentence pair together$" translate --head-report --from jane --to xyz "jane sleeps"
 wrong "but longer ones are" 1 "together, but these are: jane → sleeps" translate --head-report --from jane --to Sleep "jane sleeps"
 wrong "one word alone" 2 "from WORD --to WORD" translate --head-report --from jane "jane sleeps"
