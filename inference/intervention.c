@@ -38,7 +38,7 @@ static bool ablate(Transformer *model, const char *text, Error *error)
     sscanf(text, "%7[a-z].%5d.%5[0-9*]=%7[a-z]%n", kind, &layer, number, how, &end);
     while (k >= 0 && strcmp(kind, attention_kind_names[k])) k--;
     bool all = !strcmp(number, "*"), uniform = !strcmp(how, "uniform");
-    int head = all ? 1 : atoi(number);
+    int head = all ? 1 : strchr(number, '*') ? 0 : atoi(number);
     if (k < 0 || layer < 1 || head < 1 || text[end] || !(uniform || !strcmp(how, "zero")))
         return error_set(error,
                          "`ablate` takes KIND.LAYER.HEAD=zero or =uniform, where KIND is "

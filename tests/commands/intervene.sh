@@ -62,6 +62,7 @@ check "scale=0 makes every head uniform" cmp zero uniform
 wrong "a head that does not exist" 1 "model.safetensors: --ablate cross.2.5=zero: the model has 2 decoder layers of 4 heads: cross.1.1 to cross.2.4$" \
     translate --quiet --ablate cross.2.5=zero one
 wrong "no head" 2 "^translate: --ablate takes KIND.LAYER.HEAD=zero or =uniform, .* not 'cross=zero'$" translate --ablate cross=zero one
+wrong "all heads and one" 2 "not 'cross.2.1\*=zero'$" translate --ablate 'cross.2.1*=zero' one
 wrong "no such change" 2 "^translate: --intervene takes positions=0, wq=wk or scale=X .* not 'scale=big'$" translate --intervene scale=big one
 wrong "two scales" 2 "one scale=X, not 'scale=3', too$" translate --intervene scale=2 --intervene scale=3 one
 wrong "nothing to translate" 2 "do not go with --save-int8" translate --intervene wq=wk --save-int8 x.safetensors
