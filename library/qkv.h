@@ -15,7 +15,8 @@
  * Threads: a model never changes. Any number of translators, on any threads, can share it. Use
  * a translator from one thread at a time; it has worker threads of its own. The same texts and
  * settings give bit-identical results on one kind of processor, whatever the number of threads
- * and the other texts of the call. After fork() the new process can only free a translator.
+ * and the other texts of the call, on whose number of sentences only samples depend. After
+ * fork() the new process can only free a translator.
  *
  * Texts are UTF-8 and end in NUL. Tokens (`piece`s of the vocabulary) belong to the model and
  * are freed with it. */
