@@ -232,8 +232,7 @@ static bool translate_chunk(Program *p, Error *error)
     Translations out = {0};
     bool good = search(p, &out, error);
     p->before += (uint64_t)chunk->lines.count;
-    if (p->request.attention.count || p->request.reference.count)
-        progressbar_clear(&p->input.bar);
+    progressbar_clear(&p->input.bar);  // what is doubtful is said
     for (int i = 0; i < chunk->count && good && !out.stopped; i++)
         good =
             answer(p, out.sentence ? out.sentence + chunk->passage[i].first : NULL, i, error);

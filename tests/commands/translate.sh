@@ -190,6 +190,8 @@ if script -qec true /dev/null </dev/null >script.out 2>&1; then
     for more in 1 2 3; do few; few; done >many.s
     script -qec "'$BIN/translate' --model run --beam 8 <many.s >many.out" /dev/null >out 2>&1 </dev/null
     check "a file gets a progress bar" grep -q '% \[#* *\] [0-9hms]* left  [0-9,]* lines  [0-9,]*/s' out
+    script -qec "'$BIN/translate' --model run --beam 8 --min-score -0.0001 <many.s >many.out" /dev/null >out 2>&1 </dev/null
+    check "it goes before a warning" sh -c "tr '\r' '\n' <out | grep 'check line' | grep -vq % && ! tr '\r' '\n' <out | grep -q '%.*check line'"
     check "--quiet gets none" sh -c \
         "script -qec \"'$BIN/translate' --model run --quiet <valid.s >many.out\" /dev/null </dev/null | wc -c | grep -q '^0'"
 else
