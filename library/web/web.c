@@ -165,15 +165,13 @@ typedef struct Answer {
 static bool read_lines(Answer *answer, const char *text)
 {
     answer->lines.find_unknown = true;
-    const char *end = text;
     do {
-        text = end + (*end == '\n');
-        end = text + strcspn(text, "\n");
+        size_t length = strcspn(text, "\n");
         if (!idlines_add(&answer->lines, web.vocabulary.tokenizer[SOURCE],
-                         web.model.config.max_length, text, (size_t)(end - text), NULL,
-                         &web.error))
+                         web.model.config.max_length, text, length, NULL, &web.error))
             return false;
-    } while (*end && end[1]);
+        text += length + (text[length] == '\n');
+    } while (*text);
     return true;
 }
 
