@@ -155,11 +155,11 @@ bool webpage_save(const char *path, const Bundle *bundle, const char *name, FILE
     TextStream stream;
     char *page = read_page(&length, error);
     if (!page) return false;
-    const char *slash = strrchr(name, '/');
-    bool good =
-        (textstream_open(&stream) || error_memory(error, "for a page")) &&
-        put_page(stream.out, page, length, bundle, slash ? slash + 1 : name, news, error);
+    char *file = g_path_get_basename(name);
+    bool good = (textstream_open(&stream) || error_memory(error, "for a page")) &&
+                put_page(stream.out, page, length, bundle, file, news, error);
     char *text = textstream_close(&stream);
+    g_free(file);
     free(page);
     if (good) return file_replace_text(path, text, error);
     free(text);

@@ -36,6 +36,8 @@ else
 fi
 if command -v node >/dev/null; then
     check "./translate --page" "$BIN/translate" --model "$here/data/toy/model.safetensors" --page own.html --quiet
+    mkdir named && cp "$here/data/toy/model.safetensors" named/best.safetensors
+    check "--page names the model" sh -c "'$BIN/translate' --model named/ --page named.html --quiet && grep -q '\"model\":\"named\"' named.html"
     head -n 100 "$here/data/toy/test.en" >sentences
     "$BIN/translate" --model "$here/data/toy/model.safetensors" --int8 --quiet <sentences >translations
     timeout 200 node "$here/tests/fixtures/own-page.js" "$browser" "$PWD/own.html" "$scratch/own" sentences translations >checks 2>errors
