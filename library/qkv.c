@@ -505,6 +505,8 @@ static bool run(AttentionResult *a, const Bundle *bundle, const QkvHypothesis *t
            snapshot_get(&a->lazy, error);
 }
 
+static const PassageConfig plain_texts;  // a result points to it
+
 /* Of a text of one sentence and a translation, or a given text if that is NULL. */
 static QkvAttention *attention(const QkvModel *model, const PassageConfig *config,
                                const char *text, const QkvHypothesis *found,
@@ -535,7 +537,7 @@ static QkvAttention *attention(const QkvModel *model, const PassageConfig *confi
 QkvAttention *qkv_attention(const QkvModel *model, const char *text,
                             const QkvHypothesis *translation, QkvError *error)
 {
-    return inside_attention_of(model, &(PassageConfig){0}, text, translation, error);
+    return inside_attention_of(model, &plain_texts, text, translation, error);
 }
 
 QkvAttention *inside_attention_of(const QkvModel *model, const PassageConfig *texts,
@@ -549,7 +551,7 @@ QkvAttention *inside_attention_of(const QkvModel *model, const PassageConfig *te
 QkvAttention *qkv_attention_given(const QkvModel *model, const char *text,
                                   const char *translation, QkvError *error)
 {
-    return attention(model, &(PassageConfig){0}, text, NULL, translation, error);
+    return attention(model, &plain_texts, text, NULL, translation, error);
 }
 
 bool qkv_attention_weights(float *weights, const QkvAttention *attention, QkvAttentionKind kind,
