@@ -16,6 +16,7 @@ typedef struct Variant {
 
 struct Tmx {
     TextReader *reader;
+    TextResult read;   // by it last; TEXT_END: the parser knows that no more follows
     const char *line;  // to parse next, or NULL
     size_t length;
     XML_Parser parser;
@@ -207,14 +208,14 @@ Tmx *tmx_open(TextReader *reader, const char *line, size_t length, const int col
 /* Goes on where the parser has stopped, or with the next line and its line break, or the end. */
 static TextResult parse(Tmx *t, enum XML_Status *status, Error *error)
 {
-    TextResult result = TEXT_LINE;
-    if (t->suspended) return *status = XML_ResumeParser(t->parser), result;
-    if (!t->line) result = text_next(t->reader, &t->line, &t->length, error);
-    if (result == TEXT_ERROR) return result;
-    if (result == TEXT_LINE) ((char *)t->line)[t->length++] = '\n';  // in place of the NUL byte
-    *status = XML_Parse(t->parser, t->line, (int)t->length, result == TEXT_END);
+    if (t->suspended) return *status = XML_ResumeParser(t->parser), t->read;
+    t->read = t->line ? TEXT_LINE : text_next(t->reader, &t->line, &t->length, error);
+    if (t->read == TEXT_ERROR) return TEXT_ERROR;
+    if (t->read == TEXT_LINE)
+        ((char *)t->line)[t->length++] = '\n';  // in place of the NUL byte
+    *status = XML_Parse(t->parser, t->line, (int)t->length, t->read == TEXT_END);
     t->line = NULL, t->length = 0;
-    return result;
+    return t->read;
 }
 
 /* The variant of a language that has text, but not `other`; NULL: there is none. Of several the one
