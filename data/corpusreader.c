@@ -10,7 +10,7 @@ static bool check_one_line(const CorpusText *text, const char *name, Error *erro
         const char *bytes, *name, *pattern;
     } END[] = {{"\xe2\x80\xa8", "U+2028", "\\xe2\\x80\\xa8"},
                {"\xc2\x85", "U+0085", "\\xc2\\x85"}};
-    for (int i = 0; text->pairs && i < 2; i++) {
+    for (int i = 0; i < 2; i++) {
         CorpusSentence line = corpus_sentence(text, TARGET, text->pairs - 1);
         if (memmem(line.text, line.length, END[i].bytes, strlen(END[i].bytes)))
             return error_set(error,
@@ -44,6 +44,7 @@ static bool read_file(CorpusText *text, CorpusReport *report, const CorpusFiles 
     Records records;
     TextReader *reader = records.reader;
     TextResult result = TEXT_END;
+    size_t before = text->pairs;
     bool good = records_open(&records, file, error);
     while (good && (result = records_next(&records, error)) == TEXT_LINE) {
         CorpusLine where = {.file = (unsigned)n, .line = reader[SOURCE].line};
@@ -58,7 +59,8 @@ static bool read_file(CorpusText *text, CorpusReport *report, const CorpusFiles 
                              file->source);
         else good = corpus_add(text, records.field, records.length, where, error);
     }
-    if (good && result == TEXT_END && reader[SOURCE].line == 1 && !records.tmx)
+    if (good && result == TEXT_END && text->pairs > before && reader[SOURCE].line == 1 &&
+        !records.tmx)
         good = check_one_line(text, file->source, error);
     if (good && result == TEXT_END) note_columns(report, &records);
     for (int side = 0; side < SIDES; side++) report->replaced += reader[side].replaced;

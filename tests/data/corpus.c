@@ -95,6 +95,17 @@ TEST(reads_pairs)
     corpus_text_free(&text);
 }
 
+/* A blank line of a file says nothing about the lines of another. */
+TEST(one_blank_line)
+{
+    write_file(path[0], "a\nb\n");
+    write_file(path[1], "A\nB\u2028B\n");
+    write_file(path[2], "\n");
+    assert_true(read_corpus(1, 1));
+    assert_int_equal(text.pairs, 2);
+    corpus_text_free(&text);
+}
+
 /* A unit of a TMX without a language has a reason of its own, and the report says which were read. */
 TEST(units_of_a_tmx)
 {
