@@ -310,8 +310,10 @@ static void put_unit(FILE *out, const HtmlDocument *d, const HtmlUnit *u)
  * but for the no-break space. */
 static bool has_letter(const char *text)
 {
+    const char *last = strrchr(text, '}');
     for (; *text; text++)
-        if (*text == '&' || *text == '<' || *text == '{') text += strcspn(text + 1, ";>}");
+        if (*text == '&' || *text == '<' || (*text == '{' && last && text < last))
+            text += strcspn(text + 1, ";>}");
         else if (!strncmp(text, "\xC2\xA0", 2)) text++;
         else if (isalpha((unsigned char)*text) || (*text & 0x80)) return true;
     return false;

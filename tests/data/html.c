@@ -42,6 +42,7 @@ TEST(blocks_and_what_stands_between_them)
                 "<p>  Quatre cinq. <br>Six</p>123<pre>code &lt;</pre></body></html>\n");
     assert_html("", "", "", "");
     assert_html("no tags, &eacute;t&eacute;", "no tags, été", NULL, "no tags, été");
+    assert_html("<p>{one</p><p>{two}</p>", "{one", "{un", "<p>{un</p><p>{two}</p>");
 }
 
 TEST(inline_tags)
