@@ -45,7 +45,7 @@ bool dictionary_words(const Dictionary *d, Word *word, int *count, const char *t
     return U_SUCCESS(status) || error_set(error, "cannot find words: %s", u_errorName(status));
 }
 
-/* Of a word if the other is 0, and of the pairs of sentences if both are. */
+/* Of a word if the other is 0. */
 static uint16_t *counter(const Dictionary *d, uint64_t source, uint64_t target)
 {
     return &d->count[hash_word(hash_word(HASH_START, source), target) >> 24 & (COUNTERS - 1)];
@@ -60,6 +60,7 @@ bool dictionary_count(Dictionary *d, const CorpusText *text, Error *error)
     d->words = ubrk_open(UBRK_WORD, "en", NULL, 0, &status);  // the same in each language
     if (!d->count || U_FAILURE(status)) return error_memory(error, "for pairs of words");
     for (size_t pair = 0; pair < text->pairs; pair += 1 + text->pairs / DICTIONARY_PAIRS) {
+        d->sentences++;
         for (int side = 0; side < SIDES; side++) {
             CorpusSentence line = corpus_sentence(text, (CorpusSide)side, pair);
             if (!dictionary_words(d, word[side], &count[side], line.text, line.length, error))
@@ -89,7 +90,7 @@ double dictionary_dice(const Dictionary *d, const Word *source, const Word *targ
     if (!source->hash || !target->hash) return 0;
     int s = *counter(d, source->hash, 0), t = *counter(d, 0, target->hash);
     int c = *counter(d, source->hash, target->hash), least = s < t ? s : t;
-    int frequent = *counter(d, 0, 0) / 50 + 3;
+    int frequent = d->sentences / 50 + 3;
     if (c > least) c = least;  // others share the counter
     if ((s > frequent && !source->name) || (t > frequent && !target->name)) return 0;
     return c < 3 ? 0 : 2.0 * c / (s + t);

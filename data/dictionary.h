@@ -13,6 +13,7 @@ enum { DICTIONARY_PAIRS = 100000, MOST_WORDS = 64 };  // of a sentence that are 
 
 typedef struct Dictionary {
     uint16_t *count;               // of each word, and of each pair of words
+    int sentences;                 // pairs of them that were counted
     struct UBreakIterator *words;  // ICU's, which each call clones
 } Dictionary;
 

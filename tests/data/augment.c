@@ -457,6 +457,21 @@ TEST(the_dictionary)
     clear();
 }
 
+/* Also where there are more pairs than a counter can count. */
+TEST(once_in_fifty_sentences)
+{
+    Dictionary dictionary = {0};
+    Word source[MOST_WORDS], target[MOST_WORDS];
+    int words;
+    for (int i = 0; i < 70000; i++) add(i % 52 ? "a" : "house", i % 52 ? "b" : "maison");
+    assert_true(dictionary_count(&dictionary, &text, &error));
+    assert_true(dictionary_words(&dictionary, source, &words, "house", 5, &error));
+    assert_true(dictionary_words(&dictionary, target, &words, "maison", 6, &error));
+    assert_true(dictionary_dice(&dictionary, source, target) > 0.95);
+    dictionary_free(&dictionary);
+    corpus_text_free(&text);
+}
+
 TEST(words)
 {
     static const char LINE[] = " \"Well, x86_64 -- Émile's (end).\" 私は猫が好き 4";
