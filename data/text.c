@@ -21,8 +21,8 @@ enum { BLOCK = 1 << 16 };
 
 typedef struct TextUnzip {
     z_stream stream;
-    bool ended;                  // the member is complete
-    unsigned char bytes[BLOCK];  // of the file, as they are read
+    bool ended;                      // the member is complete
+    unsigned char bytes[1 + BLOCK];  // of the file, as they are read; the first may come alone
 } TextUnzip;
 
 const char *const text_invalid_names[] = {"stop", "replace", NULL};
