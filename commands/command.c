@@ -99,6 +99,7 @@ void command_start(void)
         if (fcntl(fd, F_GETFD) < 0) open("/dev/null", fd ? O_RDONLY : O_WRONLY);
         else open_blocking(fd);
     signal(SIGXFSZ, SIG_IGN);
+    signal(SIGCHLD, SIG_DFL);  // if it is ignored, waitpid cannot say how a child ended
 }
 
 void command_catch(int number, void (*handler)(int))

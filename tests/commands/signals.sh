@@ -94,6 +94,8 @@ for signal in HUP INT; do
     wait $pid
     check "SIGTERM ends it" test $? = 143 -a -s "ignored$signal/last.safetensors"
 done
+wrong "why the child that learns the vocabulary failed, if SIGCHLD is ignored" 1 "is too small: every character" \
+    env --ignore-signal=CHLD "$latest" "$BIN/train" $corpus $tiny --tokenizer bpe --vocab-size 10 --output small --quiet
 yes 'one two' | head -n 20000 >many
 start prompt env --default-signal $train --quiet
 kill -TERM $pid
