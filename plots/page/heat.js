@@ -46,7 +46,8 @@ const contrast = (color) => (luminance(color) > 0.179 ? "#000" : "#fff");
 const headColor = (h) =>
   `oklch(var(--head-light) var(--head-chroma) ${(250 + (360 * h) / DATA.heads) % 360})`;
 
-const unseen = (kind, i, j, value) => kind.causal && j > i && value === 0;
+/* Masked: without <pad>, the first column is the word of the first row. */
+const unseen = (kind, i, j, value) => kind.causal && j + Number(state.hide) > i && value === 0;
 
 function heatTable(map, description) {
   const kind = kindNow();

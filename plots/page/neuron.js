@@ -52,7 +52,7 @@ function attend(head, query, causal, mask) {
   return { q, keys, output };
 }
 
-const largestOf = (vectors) => Math.max(1e-9, ...vectors.flat().map(Math.abs));
+const largestOf = (vectors) => vectors.flat().reduce((most, x) => Math.max(most, Math.abs(x)), 1e-9);
 
 /* Moving the pointer over a strip chooses the dimension. `draw` are the functions that redraw
  * what depends on it. */

@@ -5,6 +5,16 @@ cd "$(dirname "$0")/../.." || exit 1
 . tests/fixtures/checks.sh
 
 . "$here/tests/fixtures/browser.sh"
+# node_says NAME FILE FUNCTION EXPRESSION: a function of one line of a script of the page makes it true.
+node_says() {
+    { echo 'const state = { hide: true };'; grep "^const $3 =" "$here/plots/page/$2"; echo "process.exit($4 ? 0 : 1);"; } >one.js
+    check "$1" node one.js
+}
+if command -v node >/dev/null; then
+    node_says "the largest of more numbers than a call can take" neuron.js largestOf "largestOf([new Array(1 << 19).fill(-2)]) === 2"
+    node_says "without <pad>, no row sees its own word" heat.js unseen \
+        "unseen({ causal: true }, 1, 1, 0) && !unseen({ causal: true }, 1, 0, 0)"
+fi
 [ -n "$browser" ] || { echo "skipped the page in a browser: there is no Chromium"; exit 0; }
 
 # A model of characters, whose vocabulary has those of markup.
