@@ -40,9 +40,9 @@ static bool read_words(Choice *choice, const char *words, Error *error)
 {
     int first, last, end = 0;
     if (!words) return true;
-    bool digits = strspn(words, "0123456789-") == strlen(words) && strlen(words) < 16;
-    if (!digits || sscanf(words, "%d-%d%n", &first, &last, &end) != 2 || words[end] ||
-        first < 1 || last < first)
+    if (strspn(words, "0123456789-") != strlen(words) ||
+        sscanf(words, "%6d-%6d%n", &first, &last, &end) != 2 || words[end] || first < 1 ||
+        last < first)
         return error_set(error, "`words` takes FIRST-LAST, such as 10-25, not '%s'", words);
     choice->first_word = first, choice->last_word = last;
     return true;

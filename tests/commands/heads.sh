@@ -92,6 +92,7 @@ translate --bare --words 1-9 --attention auto.png --range auto "$long" >out
 check "the colours of a part of a long sentence follow its weights" cmp part.png auto.png
 wrong "a range that is none" 2 "takes auto or LOW:HIGH" translate --attention a.png --range 0.5:0 "jane sleeps"
 wrong "words that are none" 2 "takes FIRST-LAST, such as 10-25, not '9-2'" translate --show --words 9-2 "jane sleeps"
+wrong "more words than a number can count" 2 "takes FIRST-LAST" translate --show --words 1-4294967298 "jane sleeps"
 wrong "words past the end" 1 "a sentence has only 3 words" sh -c '"$0" "$@" >/dev/null' \
     "$BIN/translate" --quiet --model "$toy/model.safetensors" --words 8-9 --show "jane sleeps"
 wrong "a page" 2 "a .png, .svg or .pdf file" translate --bare --attention x.html "jane sleeps"
