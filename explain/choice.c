@@ -96,12 +96,11 @@ const char *choice_head_name(int head)
 bool choice_check(const Choice *choice, const ModelConfig *model, Error *error)
 {
     int encoder = model->encoder_layers, decoder = model->decoder_layers;
-    int layers = choice->kind == ATTENTION_ENCODER ? encoder : decoder;
-    if (choice->all_kinds && encoder < layers) layers = encoder;
+    bool encoding = choice->all_kinds ? encoder < decoder : choice->kind == ATTENTION_ENCODER;
+    int layers = encoding ? encoder : decoder;
     if (choice->layer >= layers)
         return error_set(error, "`layer` %d: the model has %d %s layer%s", choice->layer + 1,
-                         layers, choice->kind == ATTENTION_ENCODER ? "encoder" : "decoder",
-                         layers == 1 ? "" : "s");
+                         layers, encoding ? "encoder" : "decoder", layers == 1 ? "" : "s");
     int head = choice->head;
     if (head == CHOICE_ROLLOUT && (choice->all_kinds || choice->kind == ATTENTION_CROSS))
         return error_set(

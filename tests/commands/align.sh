@@ -173,4 +173,5 @@ wrong "--gold without --align" 2 "--gold goes with --align" translate --gold gol
 wrong "--head best of a model that does not record it" 1 "name one, or leave out --head" "$BIN/translate" --model "$here/tests/fixtures/checkpoint-1.safetensors" --align --head best one
 wrong "--align with --explain" 2 "does not go with --json or --align" translate --align --explain one
 wrong "a layer that does not exist" 1 "2 decoder layers" translate --align --layer 3 one
+wrong "a layer that one of all kinds lacks" 1 "the model has 1 encoder layer$" "$BIN/translate" --model run --json --show --attention-kind all --layer 2 one
 wrong "--word without --explain" 2 "goes with --explain" translate --word x one
