@@ -7,6 +7,7 @@
 #include "base/columns.h"
 #include "base/hash.h"
 #include "base/json.h"
+#include "base/utf8.h"
 
 enum { HASH = 17 };
 
@@ -98,13 +99,14 @@ static double mean(const Head *head, int m)
 static HeadPair *find_pair(Heads *heads, AttentionKind kind, const char *from, const char *to,
                            const char *example)
 {
-    size_t count = (size_t)(heads->kind[kind + 1] - heads->kind[kind]);
+    size_t count = (size_t)(heads->kind[kind + 1] - heads->kind[kind]), whole;
     char key[sizeof(HeadPair){0}.key];
     ENTRY *found;
     HeadPair *pair;
     uint64_t hash = hash_bytes(HASH_START, from, strlen(from) + 1);
     snprintf(key, sizeof key, "%d%016" PRIx64 "%s → %s", (int)kind,
              hash_bytes(hash, to, strlen(to)), from, to);
+    if (!utf8_is_valid(key, strlen(key), &whole)) key[whole] = 0;
     if (hsearch_r((ENTRY){key, NULL}, FIND, &found, &heads->table)) return found->data;
     if (!example || !(pair = calloc(1, sizeof *pair + count * sizeof *pair->weight)))
         return NULL;

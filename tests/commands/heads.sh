@@ -41,6 +41,8 @@ LC_ALL=C.UTF-8 translate --head-report --pair-count 2 "jane visits africa" >repo
 check "a pair that is too rare is not typical" sh -c 'test "$(grep -c none report)" = 24'
 check "the same word" sh -c "'$BIN/translate' --quiet --model '$toy/model.safetensors' --head-report --json \
     --pair-count 1 'jane visits africa' | grep 'cross.*\"layer\":2,\"head\":1' | grep -q '\"words\":\"jane → jane\"'"
+translate --head-report --json --pair-count 1 "jane visits $(printf 'é%.0s' $(seq 80))" >long
+check "a long word is cut between two characters" sh -c 'grep -q éééé long && ! grep -q � long'
 
 translate --head-report --from "l'" --to africa --target own <s >ranks
 mean=$(awk -F '\t' '$2 == "cross" && $3 == 2 && $4 == 1 && $6 ~ /l'"'"'$/ && $8 ~ /africa$/ { sum += $9; n++ }
