@@ -7,7 +7,8 @@
  *   max     the largest weight of the layer's heads
  *   rollout   of self-attention: what the layers up to this one mix together (explain/maps.h)
  *   best    the head that aligns words best: as training found out, else by maps_agree
- *           (explain/maps.h); of the chosen layer or of all
+ *           (explain/maps.h); of self-attention the one with the lowest entropy; of the chosen
+ *           layer or of all
  *
  * If no layer or head is chosen, each view has its own default. */
 #pragma once

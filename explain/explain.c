@@ -8,6 +8,7 @@
 
 #include "base/best.h"
 #include "explain/explanation.h"
+#include "explain/picture.h"
 #include "plots/blocks.h"
 
 enum { NUMBERS = 3, TERMS = 2 };  // of each vector of step 2; of a sum of products
@@ -38,9 +39,16 @@ static bool begin(Explanation *e, const Choice *choice, const char *word, Error 
     }
     Choice best = *choice;
     bool any = best.layer < 0 && best.head == CHOICE_NONE;
-    if (e->kind == ATTENTION_CROSS && best.known_layer >= 0 &&
-        (any || best.head == CHOICE_BEST) && (best.layer < 0 || best.layer == best.known_layer))
-        best.layer = best.known_layer, best.head = best.known_head;
+    if (best.head == CHOICE_BEST ||
+        (any && e->kind == ATTENTION_CROSS && best.known_layer >= 0)) {
+        PictureBest found;
+        const PictureInput input = {.snapshot = e->snapshot,
+                                    .vocabulary = e->vocabulary,
+                                    .choice = choice,
+                                    .words = true};
+        if (!picture_best(&found, &input, e->kind, error)) return false;
+        best.layer = found.layer, best.head = found.head;
+    }
     maps_follow(&e->layer, &e->head, &e->word, e->snapshot, &best);
     if (!map_head(&e->map, e->snapshot, e->kind, e->layer, e->head, error)) return false;
     for (int i = 0; e->key >= 0 && i < row->count; i++)

@@ -153,10 +153,12 @@ bool page_data(JsonWriter *json, const PictureInput *input, bool vectors, Error 
     if (first.head <= CHOICE_MAX)
         return error_set(error, "a page shows the heads one by one: `head` %s is for pictures",
                          choice_head_name(first.head));
-    PictureBest best;
-    if (!picture_best(&best, input, error)) return false;
-    if (first.layer < 0) first.layer = first.head == CHOICE_BEST ? best.layer : best.shown;
-    if (first.head == CHOICE_BEST) first.head = best.head;
+    PictureBest best, own;  // of cross-attention; of what is shown first
+    if (!picture_best(&best, input, ATTENTION_CROSS, error) ||
+        !picture_best(&own, input, first.kind, error))
+        return false;
+    if (first.layer < 0) first.layer = first.head == CHOICE_BEST ? own.layer : own.shown;
+    if (first.head == CHOICE_BEST) first.head = own.head;
     int layer, head, row = -1;
     maps_follow(&layer, &head, &row, input->snapshot, &first);
     const ModelConfig *config = &input->snapshot->model->config;

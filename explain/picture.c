@@ -295,11 +295,11 @@ static bool section_make(Drawing *d, int k)
 /* ---- the picture ---- */
 
 /* drawing_free in any case. */
-static bool drawing_begin(Drawing *d, const PictureInput *in, bool words, Error *error)
+static bool drawing_begin(Drawing *d, const PictureInput *in, Error *error)
 {
     *d = (Drawing){.input = in, .heads = in->snapshot->model->config.heads, .error = error};
     return labels_make(d->labels, in->snapshot, in->vocabulary,
-                       words ? LABELS_WORDS : LABELS_CHARACTERS, error);
+                       in->words ? LABELS_WORDS : LABELS_CHARACTERS, error);
 }
 
 static void drawing_free(Drawing *d)
@@ -400,7 +400,7 @@ bool picture_save(const char *path, FILE *out, const PictureInput *input, Error 
                                                ATTENTION_DECODER};
     const Choice *choice = input->choice;
     Drawing d;
-    bool good = drawing_begin(&d, input, input->words, error);
+    bool good = drawing_begin(&d, input, error);
     d.path = path, d.count = choice->all_kinds ? KINDS : 1;
     for (int k = 0; good && k < d.count; k++) {
         d.section[k].kind = choice->all_kinds ? kinds[k] : choice->kind;
@@ -415,11 +415,12 @@ bool picture_save(const char *path, FILE *out, const PictureInput *input, Error 
     return good;
 }
 
-bool picture_best(PictureBest *best, const PictureInput *input, Error *error)
+bool picture_best(PictureBest *best, const PictureInput *input, AttentionKind kind,
+                  Error *error)
 {
     Drawing d;
-    *best = (PictureBest){.shown = default_layer(input, input->choice->kind)};
-    bool good = drawing_begin(&d, input, false, error) && find_best(best, &d, ATTENTION_CROSS);
+    *best = (PictureBest){.shown = default_layer(input, kind)};
+    bool good = drawing_begin(&d, input, error) && find_best(best, &d, kind);
     drawing_free(&d);
     return good;
 }
@@ -433,7 +434,7 @@ float picture_high(const PictureInput *input, AttentionKind kind)
     float low, high = 1;
     choice.known_layer = input->choice->known_layer;
     own.choice = &choice;
-    bool good = drawing_begin(&d, &own, input->words, &error);
+    bool good = drawing_begin(&d, &own, &error);
     d.section[0].kind = kind, d.count = 1;
     if (good && section_make(&d, 0)) choose_colors(&low, &high, &d);
     drawing_free(&d);

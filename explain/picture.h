@@ -34,15 +34,16 @@ bool picture_page(const char *path, AttentionPage page, const PngText *texts, Er
 enum { PICTURE_CELLS = 500000 };
 bool picture_save(const char *path, FILE *out, const PictureInput *input, Error *error);
 
-/* The head whose encoder-decoder attention aligns words best, of the chosen layer or of all, and
- * whether its map is like an alignment. */
+/* The best head of a kind, of the chosen layer or of all: of cross-attention the one that aligns
+ * words best, of self-attention the one with the lowest entropy. */
 typedef struct PictureBest {
     int layer, head;
-    bool aligns;
-    int shown;  // the layer of the large map of input->choice->kind, if none is chosen
+    bool aligns;  // its map is like an alignment
+    int shown;    // the layer of the large map, if none is chosen
 } PictureBest;
 
-bool picture_best(PictureBest *best, const PictureInput *input, Error *error);
+bool picture_best(PictureBest *best, const PictureInput *input, AttentionKind kind,
+                  Error *error);
 
 /* The weight of the last colour of a picture of this kind, if no option is given. */
 float picture_high(const PictureInput *input, AttentionKind kind);

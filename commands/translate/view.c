@@ -288,25 +288,23 @@ static bool put_attention(JsonWriter *json, const View *view, SentenceAnswer *an
                           Error *error)
 {
     const Snapshot *snapshot = snapshot_get(&answer->lazy, error);
-    const PictureInput input = {
-        .snapshot = snapshot, .vocabulary = &view->bundle->vocabulary, .choice = &view->choice};
-    Choice choice = view->choice;
-    PictureBest best;
-    if (!snapshot) return false;
-    if (choice.head == CHOICE_BEST) {
-        if (!picture_best(&best, &input, error)) return false;
-        choice.layer = best.layer, choice.head = best.head;
-    }
-    bool good = true, all = choice.head == CHOICE_NONE;
-    int first = all ? 0 : choice.head,
-        last = all ? view->bundle->model.config.heads - 1 : choice.head;
+    const Choice *choice = &view->choice;
+    const PictureInput input = {.snapshot = snapshot,
+                                .vocabulary = &view->bundle->vocabulary,
+                                .choice = choice,
+                                .words = !view->request->pieces};
+    bool good = snapshot, all = choice->head == CHOICE_NONE;
+    int heads = view->bundle->model.config.heads;
     json_open_array(json, "attention");
-    for (AttentionKind kind = ATTENTION_ENCODER; kind <= ATTENTION_CROSS; kind++)
+    for (AttentionKind kind = ATTENTION_ENCODER; kind <= ATTENTION_CROSS; kind++) {
+        PictureBest at = {.layer = choice->layer, .head = choice->head};
+        if (!good || !(choice->all_kinds || choice->kind == kind)) continue;
+        if (at.head == CHOICE_BEST) good = picture_best(&at, &input, kind, error);
         for (int l = 0; l < snapshot_layers(snapshot, kind); l++)
-            for (int h = first; h <= last; h++)
-                if ((choice.all_kinds || choice.kind == kind) &&
-                    (choice.layer < 0 || choice.layer == l))
+            for (int h = all ? 0 : at.head; h <= (all ? heads - 1 : at.head); h++)
+                if (at.layer < 0 || at.layer == l)
                     good = good && put_map(json, view, snapshot, kind, l, h, error);
+    }
     json_close(json);
     return good;
 }

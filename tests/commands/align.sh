@@ -51,6 +51,11 @@ translate --json --show --layer 2 --head mean "one two" "" "three" 2>err | weigh
 check "of the chosen layer and head, and none for an empty line" sh -c 'test "$(cut -f 1-4 t.tsv | sort -u | tr "\t\n" "  ")" = "1 cross 2 mean 3 cross 2 mean "'
 best=$(translate --show --head best "one two three" | sed -n 's/^Cross.*layer \([12]\) of 2.*head \([12]\).*/cross \1 \2/p')
 check "--head best is the head of --show" test "$(translate --json --show --head best "one two three" | weights | cut -f 2-4 | sort -u | tr '\t' ' ')" = "$best"
+for kind in encoder decoder; do
+    best=$(translate --show --head best --attention-kind $kind "one two three" | sed -n "s/^.*self-attention.*layer \(.\) of .*head \(.\).*/$kind \1 \2/p")
+    check "--explain follows the head of $kind --head best" test "$kind $(translate --explain --head best --attention-kind $kind "one two three" | tr '\n' ' ' | sed -n 's/.*, layer \(.\), head \(.\)[.] .*/\1 \2/p')" = "$best"
+    check "also of $kind self-attention" test "$(translate --json --show --head best --attention-kind $kind "one two three" | weights | cut -f 2-4 | sort -u | tr '\t' ' ')" = "$best"
+done
 
 translate --explain "one two three" >plain
 check "--explain ends in a map without colours where there is no terminal" sh -c \

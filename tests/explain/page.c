@@ -3,6 +3,7 @@
 #include "explain/page.h"
 #include "base/file.h"
 #include "base/json.h"
+#include "explain/maps.h"
 #include "tests/fixtures/markup-model.h"
 #include "tests/fixtures/test.h"
 
@@ -220,6 +221,31 @@ TEST(test_start)
     for (int i = 0; i < M - 1; i++)
         assert_true(distance(weights, query) <= distance(weights, i) + 1e-4);
     assert_false(json_is_true(json_object_get(begin, "words")));
+    json_decref(json);
+}
+
+/* The best head of self-attention is the one with the lowest entropy, whatever aligns words best. */
+TEST(test_best)
+{
+    Choice choice = choice_default;
+    choice.kind = ATTENTION_ENCODER, choice.head = CHOICE_BEST;
+    choice.known_layer = 2, choice.known_head = 1;
+    json_t *json = drawn(&choice);
+    const json_t *begin = json_object_get(json, "start"), *best = json_object_get(json, "best");
+    int layer = (int)json_integer_value(json_object_get(begin, "layer")),
+        head = (int)json_integer_value(json_object_get(begin, "head"));
+    double entropy[2][3], least = INFINITY;
+    for (int k = 0; k < 6; k++) {
+        Map map;
+        assert_true(map_head(&map, snapshot, ATTENTION_ENCODER, k / 3, k % 3, &error));
+        least = fmin(least, entropy[k / 3][k % 3] = map_entropy(&map));
+        map_free(&map);
+    }
+    assert_in_range(layer, 0, 1);
+    assert_in_range(head, 0, 2);
+    assert_true(entropy[layer][head] == least);
+    assert_int_equal(json_integer_value(json_object_get(best, "layer")), 2);
+    assert_int_equal(json_integer_value(json_object_get(best, "head")), 1);
     json_decref(json);
 }
 
