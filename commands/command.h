@@ -17,8 +17,8 @@ void command_say(FILE *news, const char *format, ...) __attribute__((format(prin
 
 /* Call it first. No file that is opened later becomes a standard stream that is closed; a standard
  * stream that does not block becomes one that does; a limit on the size of files is an error like
- * others; SIGCHLD is not ignored. Too little memory for the stack, or too few files that may be open, end the program now,
- * and too little for SentencePiece later, with a sentence and status 1. */
+ * others; SIGCHLD is not ignored. Too little memory for the stack, or too few files that may be
+ * open, end the program now, and too little for SentencePiece later, with a sentence and status 1. */
 void command_start(void);
 
 /* Calls the handler on a signal, unless it was ignored when the program was started (nohup). */
