@@ -208,7 +208,9 @@ static void set_pace(Settings *s, const CorpusReport *train, const CorpusReport 
     static const double SHARE = 0.1;         // of the work that is validation's, at most
     TrainingConfig *t = &s->training;
     double updates = updates_of(t, train);
-    t->r_drop = fmin(t->r_drop, r_drop_of(s, train));  // twice as many fit once it is left out
+    double r_drop = r_drop_of(s, train);
+    t->r_drop = fmin(t->r_drop, r_drop);  // twice as many fit once it is left out
+    if (r_drop == 0) t->both_directions = 0;
     t->warmup = (int)fmin(1000, updates / 6);
     t->ema = fmax(0, round(1000 * fmin(0.999, 1 - 8 / updates)) / 1000);
     double update = 3 * fmin(tokens_of(train), t->batch_tokens);  // its work
