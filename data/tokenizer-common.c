@@ -33,11 +33,16 @@ static bool unknown_push(Ids *ids, Ids *begin, const char *text, size_t place, s
     return true;
 }
 
+bool tokenizer_is_placeholder(const Tokenizer *t, int32_t id)
+{
+    int32_t which = id - t->placeholder;
+    return t->placeholder && which >= 0 && which < PLACEHOLDERS;
+}
+
 bool tokenizer_push(Ids *ids, Ids *begin, const Tokenizer *t, int32_t last, int32_t id,
                     const char *text, size_t place, size_t end)
 {
-    int32_t mark = last - t->placeholder;
-    if (begin && t->placeholder && mark >= 0 && mark < PLACEHOLDERS) {
+    if (begin && tokenizer_is_placeholder(t, last)) {
         size_t from = (size_t)begin->id[begin->count - 1];
         const char *after = from < end ? memchr(text + from, '>', end - from) : NULL;
         if (after && text + place <= after) place = (size_t)(after + 1 - text);
@@ -202,10 +207,9 @@ static char *finish(const Tokenizer *t, const char *joined, size_t length,
 /* Whether two placeholders stand for numbers that would become one. */
 static bool joins_numbers(const Tokenizer *t, const int32_t *id, const char *const *replacement)
 {
-    unsigned first = (unsigned)t->placeholder;
-    bool both = first && (unsigned)id[0] - first < PLACEHOLDERS &&
-                (unsigned)id[1] - first < PLACEHOLDERS && replacement[0] && *replacement[0];
-    return both && isdigit((unsigned char)replacement[0][strlen(replacement[0]) - 1]) &&
+    bool both = tokenizer_is_placeholder(t, id[0]) && tokenizer_is_placeholder(t, id[1]);
+    return both && replacement[0] && *replacement[0] &&
+           isdigit((unsigned char)replacement[0][strlen(replacement[0]) - 1]) &&
            isdigit((unsigned char)*replacement[1]);
 }
 

@@ -20,6 +20,9 @@ struct Tokenizer {
 bool tokenizer_read(Tokenizer *tokenizer, const void *model, size_t size, Error *error);
 void tokenizer_close(Tokenizer *tokenizer);
 
+/* Whether an id is that of one of <ph1> … <ph8>. */
+bool tokenizer_is_placeholder(const Tokenizer *tokenizer, int32_t id);
+
 /* Appends a piece of a text, of its bytes place .. end-1, and where it begins, unless `begin` is NULL. An unknown
  * one is a token for each of its words. last: the piece before it, or ID_END; the type word's space after a
  * placeholder, which has the placeholder's place, begins where that ends. false: not enough memory. */

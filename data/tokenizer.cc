@@ -60,12 +60,11 @@ static bool is_tag(const Tokenizer *tokenizer, int id)
 {
     const Piece *piece = &tokenizer->pieces.piece[id];
     const std::string_view text((const char *)piece->text.at, piece->text.count);
-    const int placeholder = id - tokenizer->placeholder;
     if (piece->type == PIECE_UNUSED && is_mapped(tokenizer))
         return text.substr(0, 2) == ">>" && text.find("<<", 3) == text.size() - 2;
     return piece->type == PIECE_USER_DEFINED &&
            tokenizer_may_be_tag(text.data(), text.size()) &&
-           !(tokenizer->placeholder && placeholder >= 0 && placeholder < PLACEHOLDERS);
+           !tokenizer_is_placeholder(tokenizer, id);
 }
 
 static bool load(Splitter *tokenizer, std::string_view model, Error *error)
