@@ -204,19 +204,17 @@ static bool add_regex(SpanRules *rules, const char *source, Error *error)
     return U_SUCCESS(status) || regex_error(source, status, error);
 }
 
-/* A process compiles the built-in expression once, which takes 20 ms. A clone shares what is compiled. */
+/* A process compiles the built-in expression once, which takes 20 ms. All rules share it. */
 static bool add_builtin(SpanRules *rules, Error *error)
 {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     static Rule builtin;
-    UErrorCode status = U_ZERO_ERROR;
     SpanRules first = {.rule = &builtin};
     pthread_mutex_lock(&lock);
     bool good = builtin.regex || add_regex(&first, BUILTIN, error);
-    if (good)
-        rules->rule[rules->count++] = (Rule){uregex_clone(builtin.regex, &status), BUILTIN};
     pthread_mutex_unlock(&lock);
-    return good && (U_SUCCESS(status) || regex_error(BUILTIN, status, error));
+    if (good) rules->rule[rules->count++] = builtin;
+    return good;
 }
 
 static int longest_first(const void *left, const void *right)
@@ -306,7 +304,7 @@ SpanRules *spanrules_open(char *const *regex, int count, const char *terms, Erro
 void spanrules_free(SpanRules *rules)
 {
     if (!rules) return;
-    for (int i = 0; i < rules->count; i++) uregex_close(rules->rule[i].regex);
+    for (int i = 1; i < rules->count; i++) uregex_close(rules->rule[i].regex);
     strings_free(&rules->terms);
     free(rules->next);
     free(rules->rule);
