@@ -154,8 +154,9 @@ bool page_data(JsonWriter *json, const PictureInput *input, bool vectors, Error 
         return error_set(error, "a page shows the heads one by one: `head` %s is for pictures",
                          choice_head_name(first.head));
     PictureBest best, own;  // of cross-attention; of what is shown first
-    if (!picture_best(&best, input, ATTENTION_CROSS, error) ||
-        !picture_best(&own, input, first.kind, error))
+    if (!picture_best(&best, input, ATTENTION_CROSS, error)) return false;
+    own = best;
+    if (first.kind != ATTENTION_CROSS && !picture_best(&own, input, first.kind, error))
         return false;
     if (first.layer < 0) first.layer = first.head == CHOICE_BEST ? own.layer : own.shown;
     if (first.head == CHOICE_BEST) first.head = own.head;
